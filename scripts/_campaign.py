@@ -43,8 +43,8 @@ LIGHT = f"(({FAST}) or campaign(part='models'))"
 """The fast suite, and the tests that load models."""
 PROCESS_TESTS = (
     *(f"tests/cli/test_{name}.py" for name in ("contracts", "changes", "search")),
-    *("tests/test_mcp.py", "tests/encoding/test_cli_vectors.py"),
-    *(f"tests/retrieval/index/test_index{part}.py" for part in ("", "_folder", "_vectors")),
+    *("tests/test_mcp_server.py", "tests/index/encoding/test_cli_vectors.py"),
+    *(f"tests/index/test_index{part}.py" for part in ("", "_folder", "_vectors")),
 )
 USAGE = "%(prog)s [--ci] [--list] [--count N] [--hours H] [--seed N] [PART…] [-- PYTEST ARGUMENTS]"
 EPILOG = (

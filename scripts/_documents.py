@@ -29,9 +29,10 @@ from unittest.mock import patch
 import click
 
 from scripts import _reference
-from subtitle_rag import cli, i18n
-from subtitle_rag.config import settings as config
-from subtitle_rag.installation.extras import EXTRAS
+from subtitle_rag.base import i18n
+from subtitle_rag.base.config import settings as config
+from subtitle_rag.base.installation.extras import EXTRAS
+from subtitle_rag.cli import main as cli
 
 ROOT = Path(__file__).resolve().parents[1]
 PROGRAM = "subtitle-rag"

@@ -15,12 +15,13 @@ from typing import Any
 
 import click
 
-from subtitle_rag import cli, i18n, log_file
 from subtitle_rag.answers.answer_prompt import built_in_prompt
-from subtitle_rag.config import settings as config
-from subtitle_rag.config.template import EXAMPLE_KEY, EXAMPLE_PLAYER, to_toml
+from subtitle_rag.base import i18n, log_file
+from subtitle_rag.base.config import settings as config
+from subtitle_rag.base.config.template import EXAMPLE_KEY, EXAMPLE_PLAYER, to_toml
+from subtitle_rag.base.output import SCHEMA, ExitCode
+from subtitle_rag.cli import main as cli
 from subtitle_rag.contexts.prompt_layout import CONTEXT_PROMPT_TEXT
-from subtitle_rag.output import SCHEMA, ExitCode
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "docs" / "reference"
@@ -199,7 +200,7 @@ def _fields(kind: type[Any]) -> Iterator[str]:
 def _keys() -> Iterator[str]:
     from subtitle_rag.tui.keys import keymap
     from subtitle_rag.tui.keys.commands import COMMANDS
-    from subtitle_rag.tui.text.key_help import is_jamo
+    from subtitle_rag.tui.shared.key_help import is_jamo
 
     yield from ("## [keys]", "", "Keys of the app, by the ids below. Letters also work in the Korean layout.", "")
     yield from ("```toml", "[keys]", " = ".join(map(json.dumps, EXAMPLE_KEY)), "```", "")

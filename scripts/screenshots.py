@@ -31,17 +31,17 @@ from textual.worker import WorkerCancelled  # noqa: E402
 
 from scripts import _svg  # noqa: E402
 from scripts.benchmarks._corpus import end_host  # noqa: E402
-from subtitle_rag import player  # noqa: E402
-from subtitle_rag.config import settings as config_settings  # noqa: E402
-from subtitle_rag.config.settings import HOME_VARIABLE  # noqa: E402
-from subtitle_rag.installation.extras import Extra  # noqa: E402
+from subtitle_rag.base.config import settings as config_settings  # noqa: E402
+from subtitle_rag.base.config.settings import HOME_VARIABLE  # noqa: E402
+from subtitle_rag.base.installation.extras import Extra  # noqa: E402
+from subtitle_rag.korean.keyboard import hangul  # noqa: E402
 from subtitle_rag.library.app_state import forget_searches  # noqa: E402
-from subtitle_rag.retrieval.korean.keyboard import hangul  # noqa: E402
 from subtitle_rag.runtime import Runtime  # noqa: E402
+from subtitle_rag.sharing import player  # noqa: E402
 from subtitle_rag.tui.app import SubtitleApp  # noqa: E402
-from subtitle_rag.tui.screens import live_search  # noqa: E402
-from subtitle_rag.tui.screens.answer_screen import AnswerScreen  # noqa: E402
-from subtitle_rag.tui.widgets import preview, result_pane  # noqa: E402
+from subtitle_rag.tui.screens.answer.answer_screen import AnswerScreen  # noqa: E402
+from subtitle_rag.tui.screens.search import live_search  # noqa: E402
+from subtitle_rag.tui.shared.scenes import preview, result_pane  # noqa: E402
 from tests.stand_ins.ollama import Model, StandIn  # noqa: E402
 
 MODEL = "a.x-4.0-light:q4_k_m"

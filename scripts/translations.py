@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Update the Korean catalogue: extract the sentences of the program and of click, and merge them.
 
-New sentences enter the .po untranslated; tests/test_i18n.py fails until they are translated and this runs again. If
+New sentences enter the .po untranslated; tests/base/test_i18n.py fails until they are translated and this runs
+again. If
 nothing is new, the file does not change by a byte. With a version of click other than the one in requirements.lock
 nothing is written, since sentences missing from it would be dropped with their translations.
 """

@@ -8,17 +8,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from subtitle_rag.domain.answer_values import Answer as Answer
-    from subtitle_rag.domain.errors import AppError as AppError, BusyError as BusyError, UsageError as UsageError
-    from subtitle_rag.domain.values import Video as Video
-    from subtitle_rag.exporting.formats import ExportFormat as ExportFormat
-    from subtitle_rag.retrieval.neural.added_encoder import TextEncoder as TextEncoder
-    from subtitle_rag.retrieval.search.scenes import Scene as Scene
-    from subtitle_rag.scripting import (
+    from subtitle_rag.api import (
         IndexSummary as IndexSummary,
         OpenLibrary as OpenLibrary,
         open as open,  # noqa: A004 - `subtitle_rag.open`
     )
+    from subtitle_rag.base.domain.answer_values import Answer as Answer
+    from subtitle_rag.base.domain.errors import AppError as AppError, BusyError as BusyError, UsageError as UsageError
+    from subtitle_rag.base.domain.values import Video as Video
+    from subtitle_rag.models.neural.added_encoder import TextEncoder as TextEncoder
+    from subtitle_rag.search.scenes import Scene as Scene
+    from subtitle_rag.sharing.export_formats import ExportFormat as ExportFormat
 
 __version__ = "0.2.0"
 
@@ -26,17 +26,17 @@ __version__ = "0.2.0"
 logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 _MODULES = {
-    "Answer": "domain.answer_values",
-    "AppError": "domain.errors",
-    "BusyError": "domain.errors",
-    "ExportFormat": "exporting.formats",
-    "IndexSummary": "scripting",
-    "OpenLibrary": "scripting",
-    "Scene": "retrieval.search.scenes",
-    "TextEncoder": "retrieval.neural.added_encoder",
-    "UsageError": "domain.errors",
-    "Video": "domain.values",
-    "open": "scripting",
+    "Answer": "base.domain.answer_values",
+    "AppError": "base.domain.errors",
+    "BusyError": "base.domain.errors",
+    "ExportFormat": "sharing.export_formats",
+    "IndexSummary": "api",
+    "OpenLibrary": "api",
+    "Scene": "search.scenes",
+    "TextEncoder": "models.neural.added_encoder",
+    "UsageError": "base.domain.errors",
+    "Video": "base.domain.values",
+    "open": "api",
 }
 
 

@@ -3,7 +3,7 @@
 import signal
 import sys
 
-from subtitle_rag.garbage import tune_garbage_collector
+from subtitle_rag.base.garbage import tune_garbage_collector
 
 
 def main() -> None:
@@ -13,8 +13,8 @@ def main() -> None:
     if is_default:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     tune_garbage_collector()
-    from subtitle_rag import cli
-    from subtitle_rag.output import ExitCode
+    from subtitle_rag.base.output import ExitCode
+    from subtitle_rag.cli import main as cli
 
     if is_default:
         signal.signal(signal.SIGINT, handler)

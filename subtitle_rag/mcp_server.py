@@ -12,18 +12,18 @@ from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any
 
 from subtitle_rag import __version__
-from subtitle_rag.domain.answer_values import EvidenceSource
-from subtitle_rag.domain.errors import AppError, bad_time
-from subtitle_rag.domain.values import clock, parse_clock
-from subtitle_rag.installation.extras import MCP
-from subtitle_rag.installation.package_installer import missing_extra
+from subtitle_rag.api import OpenLibrary
+from subtitle_rag.base.domain.answer_values import EvidenceSource
+from subtitle_rag.base.domain.errors import AppError, bad_time
+from subtitle_rag.base.domain.values import clock, parse_clock
+from subtitle_rag.base.installation.extras import MCP
+from subtitle_rag.base.installation.package_installer import missing_extra
+from subtitle_rag.base.output import ExitCode
 from subtitle_rag.library.resolve import named_video
 from subtitle_rag.library.store import Library
-from subtitle_rag.output import ExitCode
-from subtitle_rag.retrieval.search.query import parse_filtered
-from subtitle_rag.retrieval.search.scenes import Scene
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.scripting import OpenLibrary
+from subtitle_rag.search.query import parse_filtered
+from subtitle_rag.search.scenes import Scene
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer

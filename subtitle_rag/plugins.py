@@ -15,7 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from subtitle_rag.domain.errors import AppError
+from subtitle_rag.base.domain.errors import AppError
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

@@ -9,31 +9,31 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from subtitle_rag.config.settings import QdrantSettings, Settings
-from subtitle_rag.domain.errors import UNUSABLE_INDEX, AppError, BusyError, LlmError
-from subtitle_rag.i18n import _
+from subtitle_rag.base.config.settings import QdrantSettings, Settings
+from subtitle_rag.base.domain.errors import UNUSABLE_INDEX, AppError, BusyError, LlmError
+from subtitle_rag.base.i18n import _
 from subtitle_rag.library import app_state
 from subtitle_rag.library.app_state import EMBEDDED, fetched_alternatives, library_id
 
 if TYPE_CHECKING:
     from subtitle_rag.answers.answer import Answerer
     from subtitle_rag.answers.answer_prompt import AnswerPrompt
+    from subtitle_rag.base.domain.events import WindowsIndexed
     from subtitle_rag.contexts.writer import Writer
-    from subtitle_rag.domain.events import WindowsIndexed
-    from subtitle_rag.encoding import EncodingRun
-    from subtitle_rag.fetching.fetcher import Fetcher
-    from subtitle_rag.indexing import Indexer
+    from subtitle_rag.index.encoding import EncodingRun
+    from subtitle_rag.index.index_client import HostedIndex, HostedServerIndex
+    from subtitle_rag.index.indexing import Indexer
+    from subtitle_rag.index.interface import Index
+    from subtitle_rag.korean.morphemes import Analyzer, TextMorphemes
     from subtitle_rag.library.rows import Counts
     from subtitle_rag.library.store import Library
-    from subtitle_rag.llm.llm_client import Llm
+    from subtitle_rag.listening.listener import Listener
     from subtitle_rag.models.model_store import ModelStore
-    from subtitle_rag.retrieval.index.index_client import HostedIndex, HostedServerIndex
-    from subtitle_rag.retrieval.index.interface import Index
-    from subtitle_rag.retrieval.korean.morphemes import Analyzer, TextMorphemes
-    from subtitle_rag.retrieval.neural.neural_client import HostedModels
-    from subtitle_rag.retrieval.neural.ollama_encoder import EncoderOffer
-    from subtitle_rag.retrieval.search.searcher import Searcher
-    from subtitle_rag.transcribing.listener import Listener
+    from subtitle_rag.models.neural.neural_client import HostedModels
+    from subtitle_rag.models.neural.ollama_encoder import EncoderOffer
+    from subtitle_rag.models.ollama.llm_client import Llm
+    from subtitle_rag.search.searcher import Searcher
+    from subtitle_rag.youtube.fetcher import Fetcher
 
 logger = logging.getLogger(__name__)
 
@@ -124,15 +124,15 @@ class Runtime:
 
     @locked_cached_property
     def analyzer(self) -> "Analyzer":
-        from subtitle_rag.retrieval.korean.morphemes import Analyzer
+        from subtitle_rag.korean.morphemes import Analyzer
 
         return Analyzer(yields=True)
 
     @locked_cached_property
     def host(self) -> "HostedIndex":
         """The client of the embedded index's host."""
-        from subtitle_rag.retrieval.index.index_client import HostedIndex
-        from subtitle_rag.retrieval.korean.morphemes import ANALYZER
+        from subtitle_rag.index.index_client import HostedIndex
+        from subtitle_rag.korean.morphemes import ANALYZER
 
         return HostedIndex(self.settings.paths.index, {"analyzer": ANALYZER}, any_rules=True)
 
@@ -142,9 +142,9 @@ class Runtime:
         return self._open_server(self.settings.qdrant)
 
     def _open_server(self, settings: QdrantSettings) -> "HostedServerIndex":
-        from subtitle_rag.retrieval.index.index_client import HostedServerIndex
-        from subtitle_rag.retrieval.index.server_terms import collection_name
-        from subtitle_rag.retrieval.korean.morphemes import ANALYZER
+        from subtitle_rag.index.index_client import HostedServerIndex
+        from subtitle_rag.index.server_terms import collection_name
+        from subtitle_rag.korean.morphemes import ANALYZER
 
         meta = {"analyzer": ANALYZER}
         collection = collection_name(library_id(self.library))
@@ -163,7 +163,7 @@ class Runtime:
             AppError: `index_elsewhere` if the library uses another one, `index_damaged` if it has lost points,
                 `index_orphaned` if it has points but the library is empty.
         """
-        from subtitle_rag.retrieval.index.server_terms import server_address
+        from subtitle_rag.index.server_terms import server_address
 
         filled, configured = app_state.index_address(self.library), self.index_address
         counts = self.library.counts()
@@ -218,7 +218,7 @@ class Runtime:
 
     def moved_index(self) -> AppError | None:
         """Return `index_moved` if another process has moved the library's index since it was opened here, else None."""
-        from subtitle_rag.retrieval.index.server_terms import server_address
+        from subtitle_rag.index.server_terms import server_address
 
         filled_address = app_state.index_address(self.library)
         is_moved = filled_address != self.index_address and self.library.counts().searchable > 0
@@ -231,8 +231,8 @@ class Runtime:
 
     @locked_cached_property
     def searcher(self) -> "Searcher":
-        from subtitle_rag.retrieval.index.analysis_client import HostedQueryAnalyzer
-        from subtitle_rag.retrieval.search.searcher import Searcher
+        from subtitle_rag.index.analysis_client import HostedQueryAnalyzer
+        from subtitle_rag.search.searcher import Searcher
 
         return Searcher(
             self.library,
@@ -243,14 +243,14 @@ class Runtime:
 
     @locked_cached_property
     def indexer(self) -> "Indexer":
-        from subtitle_rag.indexing import Indexer
+        from subtitle_rag.index.indexing import Indexer
 
         return Indexer(self.library, self.index, self.text_analyzer)
 
     @property
     def text_analyzer(self) -> "TextMorphemes":
         """The analyzer for indexing: in the app the index host's, which gives priority to searches."""
-        from subtitle_rag.retrieval.index.analysis_client import HostedAnalyzer
+        from subtitle_rag.index.analysis_client import HostedAnalyzer
 
         return HostedAnalyzer(self.words) if self.prioritize_queries else self.analyzer
 
@@ -276,15 +276,15 @@ class Runtime:
         return closing(self._open_neural(store))
 
     def _open_neural(self, store: "ModelStore") -> "HostedModels":
-        from subtitle_rag.retrieval.neural.neural_client import HostedModels
-        from subtitle_rag.retrieval.neural.ollama_encoder import OllamaEncoders
+        from subtitle_rag.models.neural.neural_client import HostedModels
+        from subtitle_rag.models.neural.ollama_encoder import OllamaEncoders
 
         ollama = OllamaEncoders(self._open_ollama, self._is_writing_contexts)
         return HostedModels(self.settings.paths.cache / "neural", store, ollama)
 
     def _open_ollama(self) -> "Llm":
         """Open the first configured Ollama host; raises LlmError `llm_off` without any."""
-        from subtitle_rag.llm.llm_client import Llm
+        from subtitle_rag.models.ollama.llm_client import Llm
 
         if not self.settings.llm.hosts:
             raise LlmError("llm_off")
@@ -296,7 +296,7 @@ class Runtime:
         Raises:
             LlmError: `llm_off` without a host, and the errors of an unreachable one.
         """
-        from subtitle_rag.retrieval.neural.ollama_encoder import choose_encoder
+        from subtitle_rag.models.neural.ollama_encoder import choose_encoder
 
         with closing(self._open_ollama()) as host:
             return choose_encoder(host)
@@ -308,13 +308,13 @@ class Runtime:
         self.models.settings = self.settings.models
 
     def _is_writing_contexts(self) -> bool:
-        from subtitle_rag.encoding import AT_WORK_S
+        from subtitle_rag.index.encoding import AT_WORK_S
 
         return bool(self.library.vectors.videos_in_work(time.time(), AT_WORK_S))
 
     def fetcher(self, stop: threading.Event | None = None) -> "Fetcher":
         """Return a run that fetches captions from YouTube; `stop` ends it from another thread."""
-        from subtitle_rag.fetching.fetcher import Fetcher
+        from subtitle_rag.youtube.fetcher import Fetcher
 
         return Fetcher(self.library, self.indexer, self.settings.youtube, stop or threading.Event())
 
@@ -324,8 +324,8 @@ class Runtime:
         Raises:
             AppError: The errors of `listening.open_transcriber`.
         """
+        from subtitle_rag.listening.listener import Listener
         from subtitle_rag.listening.transcribers import open_transcriber
-        from subtitle_rag.transcribing.listener import Listener
 
         return Listener(
             self.library,
@@ -339,7 +339,7 @@ class Runtime:
     @contextmanager
     def llms(self) -> "Iterator[list[Llm]]":
         """Open the configured Ollama hosts; raises LlmError `llm_off` without any."""
-        from subtitle_rag.llm.llm_client import Llm
+        from subtitle_rag.models.ollama.llm_client import Llm
 
         settings = self.settings.llm
         if not settings.hosts:
@@ -389,8 +389,8 @@ class Runtime:
             AppError: `missing_extra`, `model_missing`, `encoder_off`, and the errors of
                 `HostedModels.encoder`.
         """
-        from subtitle_rag.encoding import EncodingRun
-        from subtitle_rag.installation.package_installer import require_extra
+        from subtitle_rag.base.installation.package_installer import require_extra
+        from subtitle_rag.index.encoding import EncodingRun
         from subtitle_rag.models.manifest import ENCODER
 
         encoder = self.neural.encoder()
@@ -442,7 +442,7 @@ class Runtime:
 
     def rebuilder(self) -> "Indexer":
         """Return an indexer for `rebuild`."""
-        from subtitle_rag.indexing import Indexer
+        from subtitle_rag.index.indexing import Indexer
 
         index = self.usable_index()  # may replace the host
         return Indexer(self.library, index, self.text_analyzer)
@@ -453,8 +453,8 @@ class Runtime:
         Raises:
             AppError: The errors of an index that cannot be opened; `index_damaged` if it is empty.
         """
-        from subtitle_rag.retrieval.index.index_client import HostedIndex
-        from subtitle_rag.retrieval.index.server_terms import server_address
+        from subtitle_rag.index.index_client import HostedIndex
+        from subtitle_rag.index.server_terms import server_address
 
         filled = app_state.index_address(self.library)
         if filled == self.index_address or not self.library.counts().searchable:
@@ -477,7 +477,7 @@ class Runtime:
 
     def usable_index(self) -> "Index":
         """Return the configured index without a check; replaces an unusable one after a backup of its vectors."""
-        from subtitle_rag.retrieval.index import vector_backup
+        from subtitle_rag.index import vector_backup
 
         try:
             if self.settings.qdrant.url and app_state.index_address(self.library) != self.server.place:

@@ -17,9 +17,10 @@ from hypothesis import HealthCheck, given, settings, strategies
 from hypothesis.database import DirectoryBasedExampleDatabase
 
 from scripts._campaign import MODEL_TEST
-from subtitle_rag import i18n, indexing
-from subtitle_rag.config import settings as config
-from subtitle_rag.retrieval.korean.morphemes import Analyzer
+from subtitle_rag.base import i18n
+from subtitle_rag.base.config import settings as config
+from subtitle_rag.index import indexing
+from subtitle_rag.korean.morphemes import Analyzer
 from subtitle_rag.runtime import Runtime
 from tests.support.device_probe import remember_device_probes
 from tests.support.hosts_in_process import HOSTS, share_kiwi

@@ -17,7 +17,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from subtitle_rag.installation.extras import EXTRAS, Extra
+from subtitle_rag.base.installation.extras import EXTRAS, Extra
 from tests.guard import audit
 from tests.support.invented import end_hosts
 
@@ -46,7 +46,7 @@ print("of extras:", {name for name in sys.modules.keys() - before if name.partit
 """
 RUN_ALL = """
 import json, sys
-from subtitle_rag import cli
+from subtitle_rag.cli import main as cli
 for arguments in json.loads(sys.argv[1]):
     print("\\0", cli.run(arguments), flush=True)
 """
@@ -126,7 +126,7 @@ def test_every_module_of_the_base_can_be_imported(variables: dict[str, str]) -> 
     ended = ran(variables, IMPORT_ALL, *hidden())
     assert ended.returncode == 0, ended.stderr
     *modules, loaded = ended.stdout.splitlines()
-    users = {"subtitle_rag.mcp_server", "subtitle_rag.retrieval.neural.encoder"}
+    users = {"subtitle_rag.mcp_server", "subtitle_rag.models.neural.encoder"}
     assert users <= set(modules)
     assert loaded == "of extras: set()"
 

@@ -22,16 +22,16 @@ from scripts._campaign import PARTS
 from scripts._documents import FENCE, INLINE, LINK
 from scripts.benchmarks.__main__ import NAMES
 from subtitle_rag.answers.token_budget import AUTOMATIC_TOKENS
-from subtitle_rag.cli import VERBS
-from subtitle_rag.config import settings
+from subtitle_rag.base.config import settings
+from subtitle_rag.base.output import ExitCode
+from subtitle_rag.cli.main import VERBS
+from subtitle_rag.index.server_terms import OLDEST
 from subtitle_rag.models import manifest
-from subtitle_rag.output import ExitCode
-from subtitle_rag.retrieval.index.server_terms import OLDEST
-from subtitle_rag.retrieval.neural.interface import PATIENCE_S
-from subtitle_rag.retrieval.neural.neural_host import IDLE_S
-from subtitle_rag.retrieval.search.query import KINDS, KOREAN
-from subtitle_rag.retrieval.search.reranking import FULL_DEPTH
-from subtitle_rag.tui.screens.answer_page import RECENT_ANSWERS
+from subtitle_rag.models.neural.neural_host import IDLE_S
+from subtitle_rag.models.neural.protocols import PATIENCE_S
+from subtitle_rag.search.query import KINDS, KOREAN
+from subtitle_rag.search.reranking import FULL_DEPTH
+from subtitle_rag.tui.screens.answer.answer_page import RECENT_ANSWERS
 from tests.support.commandline import ENVELOPE
 from tests.support.sources import tree
 
@@ -550,11 +550,11 @@ def test_the_table_of_the_campaign_is_that_of_the_script() -> None:
         "tui/old_screen.py",
         "scripts/nothing",
         "tests/nowhere/",
-        "tui.screens.live_search.DeadSearch",
+        "tui.screens.search.live_search.DeadSearch",
         "tui.nothing",
         "fusion.unfused",
         "LiveSearch.search_later",
-        "retrieval.search.searcher.Searcher.find",
+        "search.searcher.Searcher.find",
         "library.store.Library.put_nothing",
         "SearchScreenOfOld",
         "put_windows_of_old",
@@ -574,14 +574,14 @@ def test_a_name_that_is_not_there_is_seen(wrong: str) -> None:
     [
         "tui/app.py",
         "subtitle_rag/tui/app.py",
-        "retrieval/index/index_*.py",
+        "index/index_*.py",
         "tests/tui/",
-        "tui.screens.live_search.LiveSearch",
+        "tui.screens.search.live_search.LiveSearch",
         "fusion.fuse",
         "LiveSearch.search_now",
         "SearchPage.search_again",
         "SubtitleApp.context",
-        "llm.llm_client.Llm",
+        "models.ollama.llm_client.Llm",
         "output.ExitCode.DONE",
         "Content",
         "library.db",

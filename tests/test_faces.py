@@ -1,4 +1,4 @@
-"""Faces write no content of the library and compose no stage: use cases do, and `pipeline` starts them."""
+"""Faces write no content of the library and compose no stage: use cases do, and `workflows.pipeline` starts them."""
 
 import ast
 from collections.abc import Iterator
@@ -12,9 +12,9 @@ from tests.support.sources import tree
 PACKAGE = Path("subtitle_rag")
 FACES = sorted(
     [
-        *PACKAGE.glob("commands/*.py"),
+        *PACKAGE.glob("cli/*.py"),
         *PACKAGE.rglob("tui/**/*.py"),
-        *(PACKAGE / f"{name}.py" for name in ("cli", "mcp_server", "scripting")),
+        *(PACKAGE / f"{name}.py" for name in ("mcp_server", "api")),
     ]
 )
 STORES = {

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.config import settings as config
+from subtitle_rag.base.config import settings as config
 from tests.guard import audit
 from tests.support import hermetic
 
@@ -95,7 +95,7 @@ def test_multiprocessing():
     process.join()
 
 def test_host(tmp_path):
-    from subtitle_rag.hosting.host_client import _detached
+    from subtitle_rag.base.hosting.host_client import _detached
     with open(tmp_path / "host.log", "wb") as log:
         assert _detached("attempting", tmp_path, "{}", log).wait() == 0
 

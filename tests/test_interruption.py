@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag.config import settings as config
-from subtitle_rag.retrieval.search.query import parse_query
+from subtitle_rag.base.config import settings as config
 from subtitle_rag.runtime import Runtime
+from subtitle_rag.search.query import parse_query
 from tests.support.invented import caption_folder, dump, end_hosts
 from tests.support.processes import kill_host, kill_when, needs_sigkill, start
 

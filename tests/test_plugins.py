@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag import plugins
-from subtitle_rag.config.settings import ModelSettings
-from subtitle_rag.domain.errors import AppError
-from subtitle_rag.domain.values import Video
-from subtitle_rag.exporting.exported_scene import ExportedScene
-from subtitle_rag.exporting.formats import ExportFormat, render_export
+from subtitle_rag.base.config.settings import ModelSettings
+from subtitle_rag.base.domain.errors import AppError
+from subtitle_rag.base.domain.values import Video
+from subtitle_rag.base.vectors.points import DenseVector
 from subtitle_rag.models.model_store import ModelStore, is_added
+from subtitle_rag.models.neural.added_encoder import AddedEncoder, added_encoder
+from subtitle_rag.models.neural.neural_client import HostedModels
 from subtitle_rag.plugins import ENCODERS, EXPORT_FORMATS
-from subtitle_rag.retrieval.neural.added_encoder import AddedEncoder, added_encoder
-from subtitle_rag.retrieval.neural.neural_client import HostedModels
-from subtitle_rag.retrieval.values import DenseVector
+from subtitle_rag.sharing.export_formats import ExportFormat, render_export
+from subtitle_rag.sharing.exported_scene import ExportedScene
 
 MODULE = """
 from subtitle_rag import ExportFormat, TextEncoder
@@ -88,7 +88,7 @@ def test_an_installation_finds_its_formats_without_a_checkout(tmp_path: Path, mo
     info = tmp_path / "subtitle_rag-9.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: subtitle-rag\nVersion: 9\n")
-    (info / "entry_points.txt").write_text(f"[{EXPORT_FORMATS}]\nwheel = subtitle_rag.exporting.markdown:MARKDOWN\n")
+    (info / "entry_points.txt").write_text(f"[{EXPORT_FORMATS}]\nwheel = subtitle_rag.sharing.markdown:MARKDOWN\n")
     monkeypatch.syspath_prepend(str(tmp_path / "."))
     plugins._points_at.cache_clear()
     assert plugins.is_built_in(EXPORT_FORMATS, "wheel")

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from subtitle_rag.config import settings as config
-from subtitle_rag.retrieval.search.query import parse_query
+from subtitle_rag.base.config import settings as config
 from subtitle_rag.runtime import Runtime
+from subtitle_rag.search.query import parse_query
 from tests.support.invented import caption_folder
 
 

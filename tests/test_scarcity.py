@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from subtitle_rag.base.domain.errors import AppError, BusyError
 from subtitle_rag.captions import files
-from subtitle_rag.domain.errors import AppError, BusyError
+from subtitle_rag.korean import morphemes
 from subtitle_rag.library import connection
 from subtitle_rag.library.connection import translate_sqlite_errors, unwritable
-from subtitle_rag.retrieval.korean import morphemes
 from tests.support.commandline import ran
 from tests.support.invented import caption_folder, dump, end_hosts
 

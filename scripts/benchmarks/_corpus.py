@@ -15,16 +15,16 @@ from typing import NamedTuple, TypeVar
 from zlib import crc32
 
 from scripts.benchmarks._frame import Cells, budget, spread, timed
+from subtitle_rag.base.config.settings import Paths
+from subtitle_rag.base.domain.values import Line, Morphemes, Track, Video, Window
 from subtitle_rag.captions import files
 from subtitle_rag.captions.windows import RULE, window_id
-from subtitle_rag.config.settings import Paths
-from subtitle_rag.domain.values import Line, Morphemes, Track, Video, Window
 from subtitle_rag.evaluation.questions import Document
 from subtitle_rag.evaluation.temp_library import CachingAnalyzer
-from subtitle_rag.indexing import Indexer, windows_of_track
+from subtitle_rag.index.index_client import HostedIndex
+from subtitle_rag.index.indexing import Indexer, windows_of_track
+from subtitle_rag.korean.morphemes import ANALYZER, Analyzer
 from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.index.index_client import HostedIndex
-from subtitle_rag.retrieval.korean.morphemes import ANALYZER, Analyzer
 from tests.support.terminal import processor_s
 
 SAMPLE = Path(__file__).parents[2] / "subtitle_rag" / "sample"
@@ -216,7 +216,7 @@ def _processor_ms(pid: int) -> float:
 
 def end_host(home: Path) -> None:
     """End the host of a home and wait until it is gone."""
-    from subtitle_rag.hosting.entry import host_entry
+    from subtitle_rag.base.hosting.entry import host_entry
 
     folder = Paths.under(home).index
     entry = host_entry(folder)

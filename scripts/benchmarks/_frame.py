@@ -17,7 +17,7 @@ from tests.support.terminal import memory
 
 if TYPE_CHECKING:
     from subtitle_rag.evaluation.metrics import Mean, Values
-    from subtitle_rag.retrieval.neural.neural_client import HostedModels
+    from subtitle_rag.models.neural.neural_client import HostedModels
 
 BUDGET_COLUMNS = ("what", "figure", "budget", "met")
 T = TypeVar("T")
@@ -104,14 +104,14 @@ def mean_texts(values: "Values", names: Sequence[str], sign: str = "") -> list[s
 @contextmanager
 def models_of(encoder: Path, *, pieces: bool = False) -> Iterator["HostedModels"]:
     """Open models with only this encoder; with `pieces`, it makes vectors of pieces, too."""
-    from subtitle_rag.config.settings import ModelSettings
+    from subtitle_rag.base.config.settings import ModelSettings
     from subtitle_rag.models.model_store import ModelStore
-    from subtitle_rag.retrieval.neural.neural_client import HostedModels
+    from subtitle_rag.models.neural.neural_client import HostedModels
 
     settings = ModelSettings(encoder=str(encoder.resolve()), reranker="")
     with (
         tempfile.TemporaryDirectory(prefix="bench-", ignore_cleanup_errors=True) as folder,
-        patch("subtitle_rag.retrieval.neural.neural_client.makes_pieces", lambda _encoder: pieces),
+        patch("subtitle_rag.models.neural.neural_client.makes_pieces", lambda _encoder: pieces),
         closing(HostedModels(Path(folder), ModelStore(Path(folder), settings))) as models,
     ):
         if models.encoder() is None:

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from subtitle_rag.base.domain.values import Line, Video, Window
 from subtitle_rag.captions.windows import window_id
-from subtitle_rag.domain.values import Line, Video, Window
 from subtitle_rag.evaluation.questions import Dataset, Document, Gold, Question
 
 WINDOW_MS = 60_000

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from subtitle_rag.retrieval.neural.interface import Encoded
-from subtitle_rag.retrieval.values import DenseVector, SparseVector
+from subtitle_rag.base.vectors.points import DenseVector, SparseVector
+from subtitle_rag.models.neural.protocols import Encoded
 
 TOPICS, NOISE = 200, 0.8
 VOCABULARY, TERMS = 250_000, 100

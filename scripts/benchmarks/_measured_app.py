@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
-from subtitle_rag.garbage import tune_garbage_collector
+from subtitle_rag.base.garbage import tune_garbage_collector
 from subtitle_rag.tui import prepare_textual
 
 tune_garbage_collector()
@@ -23,13 +23,14 @@ prepare_textual()
 
 from textual import on
 
-from subtitle_rag.config import settings as config
+from subtitle_rag.base.config import settings as config
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui import messages, screens
+from subtitle_rag.tui import screens
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.screens import search_screen
-from subtitle_rag.tui.screens.library_screen import LibraryScreen
-from subtitle_rag.tui.widgets.grouped_scenes import GroupedSceneList
+from subtitle_rag.tui.screens.library.library_screen import LibraryScreen
+from subtitle_rag.tui.screens.search import search_screen
+from subtitle_rag.tui.shared import messages
+from subtitle_rag.tui.shared.scenes.grouped_scenes import GroupedSceneList
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
     from subtitle_rag.library.overview import ChannelState
     from subtitle_rag.library.rows import VideoState
-    from subtitle_rag.retrieval.search.scenes import Scene
+    from subtitle_rag.search.scenes import Scene
 
 BEAT_S = 0.005
 HELD_S = 0.01

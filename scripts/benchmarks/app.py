@@ -33,9 +33,9 @@ from scripts.benchmarks._corpus import (
     typed,
 )
 from scripts.benchmarks._frame import BUDGET_COLUMNS, Cells, Table, budget, spread
-from subtitle_rag.config.settings import Paths
-from subtitle_rag.hosting.entry import host_entry
-from subtitle_rag.retrieval.korean.morphemes import ANALYZER, Analyzer
+from subtitle_rag.base.config.settings import Paths
+from subtitle_rag.base.hosting.entry import host_entry
+from subtitle_rag.korean.morphemes import ANALYZER, Analyzer
 from tests.support.processes import command_line
 from tests.support.terminal import Terminal, memory
 

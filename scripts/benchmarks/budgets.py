@@ -43,16 +43,16 @@ from scripts.benchmarks._corpus import (
 )
 from scripts.benchmarks._frame import BUDGET_COLUMNS, Cells, Table, budget, numbers, timed
 from scripts.benchmarks._made_up import MadeUpEncoder
-from subtitle_rag.encoding import EncodingRun
-from subtitle_rag.garbage import tune_garbage_collector
-from subtitle_rag.indexing import Indexer
-from subtitle_rag.retrieval.index.analysis_client import HostedQueryAnalyzer
-from subtitle_rag.retrieval.korean.morphemes import ANALYZER, Analyzer
-from subtitle_rag.retrieval.named_vectors import PIECES, vector_names
-from subtitle_rag.retrieval.search.parts import LEXICAL, RETRIEVERS
-from subtitle_rag.retrieval.search.query import Query, parse_query
-from subtitle_rag.retrieval.search.searcher import DEPTH, Searcher
-from subtitle_rag.retrieval.values import Filter, VectorSearch
+from subtitle_rag.base.garbage import tune_garbage_collector
+from subtitle_rag.base.vectors.named_vectors import PIECES, vector_names
+from subtitle_rag.base.vectors.points import Filter, VectorSearch
+from subtitle_rag.index.analysis_client import HostedQueryAnalyzer
+from subtitle_rag.index.encoding import EncodingRun
+from subtitle_rag.index.indexing import Indexer
+from subtitle_rag.korean.morphemes import ANALYZER, Analyzer
+from subtitle_rag.search.parts import LEXICAL, RETRIEVERS
+from subtitle_rag.search.query import Query, parse_query
+from subtitle_rag.search.searcher import DEPTH, Searcher
 from tests.stand_ins.qdrant import StandIn
 from tests.support.processes import command_line
 from tests.support.terminal import memory as process_memory
@@ -176,7 +176,7 @@ def sample_home(home: Path, url: str) -> Path:
 MEMORY = """
 import sys
 from pathlib import Path
-from subtitle_rag.cli import run
+from subtitle_rag.cli.main import run
 run(sys.argv[1:])
 print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")), file=sys.stderr)
 """

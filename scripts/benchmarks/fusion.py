@@ -1,4 +1,4 @@
-"""Measures how words and meaning become one order, and what another number of `retrieval/search/fusion.py` does.
+"""Measures how words and meaning become one order, and what another number of `search/fusion.py` does.
 
     scripts/bench fusion --data FOLDER --encoder FOLDER ... [--sets LIST] [--number WORDS=0.5,0.7,1.0 ...] [--pieces]
 
@@ -27,16 +27,16 @@ from scripts.benchmarks._corpus import documents
 from scripts.benchmarks._frame import Table, mean_texts
 from scripts.benchmarks._halves import halves
 from scripts.benchmarks._korquad import read_korquad
+from subtitle_rag.base.domain.values import nfc
 from subtitle_rag.contexts import context_file
-from subtitle_rag.domain.values import nfc
 from subtitle_rag.evaluation import metrics, temp_library
 from subtitle_rag.evaluation.dataset import load_questions
 from subtitle_rag.evaluation.metrics import GoldWindows
 from subtitle_rag.evaluation.questions import Dataset, Document, gold_set
-from subtitle_rag.retrieval.korean.morphemes import Analyzer
-from subtitle_rag.retrieval.search import fusion
-from subtitle_rag.retrieval.search.fusion import Candidates, Ranked, fuse, fuse_scores, merge_neighbours, shares
-from subtitle_rag.retrieval.search.query import parse_query
+from subtitle_rag.korean.morphemes import Analyzer
+from subtitle_rag.search import fusion
+from subtitle_rag.search.fusion import Candidates, Ranked, fuse, fuse_scores, merge_neighbours, shares
+from subtitle_rag.search.query import parse_query
 
 SHOWN = ("hit@1", "hit@5", "mrr@10", "failure@20")
 GAINS = ("hit@1", "mrr@10")

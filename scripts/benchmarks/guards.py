@@ -40,23 +40,24 @@ from typing import Any
 
 from scripts.benchmarks import _frame
 from scripts.benchmarks._frame import Table, mean_texts
-from subtitle_rag import evaluation, sample_library
-from subtitle_rag.config import settings as config
+from subtitle_rag import evaluation
+from subtitle_rag.base.config import settings as config
+from subtitle_rag.base.domain.values import Window, nfc
+from subtitle_rag.base.json_lines import objects, refusing, seconds, string
 from subtitle_rag.contexts import context_file
 from subtitle_rag.contexts.answer_check import AnswerCheck, ContextWords
 from subtitle_rag.contexts.cleaning import MAX_CONTEXT
 from subtitle_rag.contexts.prompt_layout import BUILT_IN
-from subtitle_rag.domain.values import Window, nfc
 from subtitle_rag.evaluation import dataset, metrics, temp_library
 from subtitle_rag.evaluation.questions import Document, gold_set
-from subtitle_rag.json_lines import objects, refusing, seconds, string
+from subtitle_rag.korean.morphemes import Analyzer
 from subtitle_rag.library.portable_names import all_windows, windows_by_name
 from subtitle_rag.library.store import Library
-from subtitle_rag.llm.responses import Reply
-from subtitle_rag.retrieval.korean.morphemes import Analyzer
-from subtitle_rag.retrieval.search.parts import LEXICAL
-from subtitle_rag.retrieval.search.query import parse_query
+from subtitle_rag.models.ollama.responses import Reply
 from subtitle_rag.runtime import Runtime
+from subtitle_rag.search.parts import LEXICAL
+from subtitle_rag.search.query import parse_query
+from subtitle_rag.workflows import sample_library
 
 FOLDER = Path(__file__).parents[2] / "tests" / "data" / "contexts"
 ANSWERS, EXAMPLES = FOLDER / "judged_answers.jsonl", "examples.txt"

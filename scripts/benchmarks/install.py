@@ -19,8 +19,8 @@ from typing import NamedTuple
 
 from scripts.benchmarks import _frame
 from scripts.benchmarks._frame import Table, timed
-from subtitle_rag.installation.extras import EXTRAS, wants_cpu_build
-from subtitle_rag.installation.package_installer import CPU_BUILD
+from subtitle_rag.base.installation.extras import EXTRAS, wants_cpu_build
+from subtitle_rag.base.installation.package_installer import CPU_BUILD
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -21,18 +21,18 @@ from typing import NamedTuple
 from scripts.benchmarks import _frame
 from scripts.benchmarks._corpus import documents
 from scripts.benchmarks._frame import Table, mean_texts
-from subtitle_rag import sample_library
+from subtitle_rag.base.config import settings as config
+from subtitle_rag.base.domain.values import Line, Video, Window, squeeze
 from subtitle_rag.captions.windows import window_id
-from subtitle_rag.config import settings as config
-from subtitle_rag.domain.values import Line, Video, Window, squeeze
 from subtitle_rag.evaluation import temp_library
 from subtitle_rag.evaluation.metrics import GoldWindows, per_question
 from subtitle_rag.evaluation.questions import Document
-from subtitle_rag.retrieval.korean.morphemes import Analyzer
-from subtitle_rag.retrieval.korean.periods import find_uploads
-from subtitle_rag.retrieval.search.query import parse_query
-from subtitle_rag.retrieval.search.searcher import Searcher
+from subtitle_rag.korean.morphemes import Analyzer
+from subtitle_rag.korean.periods import find_uploads
 from subtitle_rag.runtime import Runtime
+from subtitle_rag.search.query import parse_query
+from subtitle_rag.search.searcher import Searcher
+from subtitle_rag.workflows import sample_library
 
 WORDS = Path("tests/data/typed_words.tsv")
 DATES_ON = date(2026, 3, 31)

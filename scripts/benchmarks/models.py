@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 from scripts.benchmarks import _frame
 from scripts.benchmarks._frame import Table, agreement, in_new_process, peak_mb
-from subtitle_rag.domain.errors import AppError
+from subtitle_rag.base.domain.errors import AppError
 
 QUERIES = 20
 BATCH = 50
@@ -63,9 +63,9 @@ def make(folder: Path) -> None:
 
 def passages(home: Path | None, count: int) -> list[str]:
     """Return the texts of the newest windows."""
-    from subtitle_rag.config import settings
+    from subtitle_rag.base.config import settings
+    from subtitle_rag.index.index_document import IndexDocument
     from subtitle_rag.library.store import Library
-    from subtitle_rag.retrieval.index.index_document import IndexDocument
 
     library = Library(settings.load(home).paths.library)
     texts: list[str] = []
@@ -82,10 +82,10 @@ Encode = Callable[[Sequence[str]], Sequence[Sequence[float]]]
 
 def measure(home: Path | None, kind: str, name: str, texts: Sequence[str]) -> ModelFigures:
     """Have a model read the texts. Raises AppError or LookupError if it is not here."""
-    from subtitle_rag.config import settings
+    from subtitle_rag.base.config import settings
     from subtitle_rag.models.model_store import ModelStore
-    from subtitle_rag.retrieval.neural.neural_client import HostedModels
-    from subtitle_rag.retrieval.neural.neural_host import NeuralService
+    from subtitle_rag.models.neural.neural_client import HostedModels
+    from subtitle_rag.models.neural.neural_host import NeuralService
 
     if name.startswith(LIBRARY):
         return measure_encoder(*of_library(name.removeprefix(LIBRARY)), texts)

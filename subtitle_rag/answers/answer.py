@@ -13,10 +13,10 @@ from subtitle_rag.answers import answer_prompt
 from subtitle_rag.answers.evidence_chat import EvidenceChat
 from subtitle_rag.answers.gathering import AnswerOptions, Gatherer
 from subtitle_rag.answers.token_budget import ReadyHost
-from subtitle_rag.domain.answer_values import Answer, AnswerEvent
-from subtitle_rag.domain.errors import AppError, BusyError
-from subtitle_rag.llm.llm_client import Llm, host_with
-from subtitle_rag.retrieval.search.query import Query
+from subtitle_rag.base.domain.answer_values import Answer, AnswerEvent
+from subtitle_rag.base.domain.errors import AppError, BusyError
+from subtitle_rag.models.ollama.llm_client import Llm, host_with
+from subtitle_rag.search.query import Query
 
 logger = logging.getLogger(__name__)
 

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Literal
 
 from subtitle_rag.answers.context_builder import LABELS, QuestionForm, form_of, quoted
+from subtitle_rag.base.domain.answer_values import EvidenceKind, WordCount
+from subtitle_rag.base.i18n import _
 from subtitle_rag.contexts.context_prompt import BUCKETS, MARGIN
 from subtitle_rag.contexts.prompt_layout import TOKENS_PER_CHAR, estimate
 from subtitle_rag.contexts.prompt_template import Places, TemplateText, fill_places
-from subtitle_rag.domain.answer_values import EvidenceKind, WordCount
-from subtitle_rag.i18n import _
 
 VERSION = "ask3"
 """Version of rules and layout, saved with each answer."""

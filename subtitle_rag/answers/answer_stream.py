@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable
 
 from subtitle_rag.answers.citations import MARK, MARKS, mark_numbers
+from subtitle_rag.base.domain.values import squeeze
 from subtitle_rag.contexts.cleaning import final_message
-from subtitle_rag.domain.values import squeeze
 
 REPEATED_LETTERS = 10
 """Minimum letters for a repeated sentence to be dropped; a shorter one may be a literal answer."""

@@ -20,13 +20,13 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from subtitle_rag.answers.answer_prompt import NOT_FOUND
+from subtitle_rag.base.domain.answer_values import Citation, EvidenceSource, UnfoundedClaim, WordCount
+from subtitle_rag.base.domain.values import squeeze
 from subtitle_rag.contexts.claims import Said, Verdict, claim_text, spelling
 from subtitle_rag.contexts.glossary import ORDINARY
 from subtitle_rag.contexts.grounding import all_values, numbers
 from subtitle_rag.contexts.sentence_filters import is_closer, is_preamble, is_refusal
-from subtitle_rag.domain.answer_values import Citation, EvidenceSource, UnfoundedClaim, WordCount
-from subtitle_rag.domain.values import squeeze
-from subtitle_rag.retrieval.korean.morphemes import (
+from subtitle_rag.korean.morphemes import (
     QueryMorphemes,
     SentenceAnalyzer,
     TaggedWord,

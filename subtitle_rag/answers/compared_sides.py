@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, zip_longest
 
 from subtitle_rag.answers.context_builder import form_of
-from subtitle_rag.domain.values import Morphemes, squeeze
-from subtitle_rag.retrieval.korean.morphemes import QueryMorphemes
-from subtitle_rag.retrieval.search.query import Query
-from subtitle_rag.retrieval.search.scenes import Scene
+from subtitle_rag.base.domain.values import Morphemes, squeeze
+from subtitle_rag.korean.morphemes import QueryMorphemes
+from subtitle_rag.search.query import Query
+from subtitle_rag.search.scenes import Scene
 
 _BETWEEN = re.compile(r"(?:이랑|랑|하고|와|과|보다)$")
 """Particles that join compared things."""

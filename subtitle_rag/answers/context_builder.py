@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal, Protocol, TypeVar
 
+from subtitle_rag.base.domain.answer_values import WordCount
+from subtitle_rag.base.domain.values import Line, clock, dialogue
 from subtitle_rag.captions.windows import OVERLAP_MS
 from subtitle_rag.contexts.context_prompt import neutral_text, shortened
-from subtitle_rag.domain.answer_values import WordCount
-from subtitle_rag.domain.values import Line, clock, dialogue
-from subtitle_rag.retrieval.search.scenes import Scene
+from subtitle_rag.search.scenes import Scene
 
 SCENES = 7
 """Default number of scenes; from about ten on, more make answers worse (arXiv 2407.19794)."""

@@ -18,12 +18,19 @@ from subtitle_rag.answers.answer_stream import AnswerStream
 from subtitle_rag.answers.citations import check_citations, unsaid_words
 from subtitle_rag.answers.gathering import EvidenceText
 from subtitle_rag.answers.token_budget import ReadyHost, TokenBudget
+from subtitle_rag.base.domain.answer_values import (
+    Answer,
+    AnswerEvent,
+    AnswerPiece,
+    AnswerRequest,
+    EvidenceSource,
+    WordCount,
+)
+from subtitle_rag.base.domain.errors import AppError, BusyError
 from subtitle_rag.contexts.prompt_layout import estimate
-from subtitle_rag.domain.answer_values import Answer, AnswerEvent, AnswerPiece, AnswerRequest, EvidenceSource, WordCount
-from subtitle_rag.domain.errors import AppError, BusyError
-from subtitle_rag.llm.responses import LENGTH, LOOP, Reply
-from subtitle_rag.retrieval.korean.morphemes import SentenceAnalyzer
-from subtitle_rag.retrieval.search.query import Query
+from subtitle_rag.korean.morphemes import SentenceAnalyzer
+from subtitle_rag.models.ollama.responses import LENGTH, LOOP, Reply
+from subtitle_rag.search.query import Query
 
 logger = logging.getLogger(__name__)
 

@@ -23,16 +23,16 @@ from subtitle_rag.answers.context_builder import (
     speech,
 )
 from subtitle_rag.answers.token_budget import AUTOMATIC_TOKENS, TokenBudget
-from subtitle_rag.domain.answer_values import Evidence, EvidenceKind, EvidenceSource, WordCount
-from subtitle_rag.domain.errors import UsageError
-from subtitle_rag.domain.values import Video, Window
+from subtitle_rag.base.domain.answer_values import Evidence, EvidenceKind, EvidenceSource, WordCount
+from subtitle_rag.base.domain.errors import UsageError
+from subtitle_rag.base.domain.values import Video, Window
+from subtitle_rag.korean.morphemes import SentenceAnalyzer
 from subtitle_rag.library.resolve import video_ids
 from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.korean.morphemes import SentenceAnalyzer
-from subtitle_rag.retrieval.search.query import Query
-from subtitle_rag.retrieval.search.reranking import IN_ANSWER
-from subtitle_rag.retrieval.search.scenes import Scene
-from subtitle_rag.retrieval.search.searcher import Searcher, SearchResult
+from subtitle_rag.search.query import Query
+from subtitle_rag.search.reranking import IN_ANSWER
+from subtitle_rag.search.scenes import Scene
+from subtitle_rag.search.searcher import Searcher, SearchResult
 
 MOST_COUNTS = 8
 """Maximum words of a question to count for the model."""

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 from subtitle_rag.answers import answer_prompt
 from subtitle_rag.answers.answer_prompt import AnswerPrompt, Language
+from subtitle_rag.base.domain.answer_values import EvidenceKind
 from subtitle_rag.contexts.context_prompt import BUCKETS, MARGIN
 from subtitle_rag.contexts.planning import WHOLE_SHARE, prompt_sizes
 from subtitle_rag.contexts.prompt_layout import estimate
 from subtitle_rag.contexts.token_rate import TokenRate
-from subtitle_rag.domain.answer_values import EvidenceKind
 from subtitle_rag.library.context_store import Contexts
-from subtitle_rag.llm.llm_client import Llm
-from subtitle_rag.llm.responses import ModelInfo
+from subtitle_rag.models.ollama.llm_client import Llm
+from subtitle_rag.models.ollama.responses import ModelInfo
 
 AUTOMATIC_TOKENS = BUCKETS[-1]
 """Longest captions to read whole without the user's request."""

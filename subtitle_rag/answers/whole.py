@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from itertools import count
 
 from subtitle_rag.answers.context_builder import TITLE, Cost, Labels, per_character, quoted
+from subtitle_rag.base.domain.values import Video, Window, clock, squeeze
 from subtitle_rag.contexts.context_prompt import shortened
-from subtitle_rag.domain.values import Video, Window, clock, squeeze
 
 BEGINNING = 60
 """Tokens of speech that replace a missing context."""

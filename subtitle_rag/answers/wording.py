@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from subtitle_rag.domain.answer_values import Answer, Citation, Evidence, UnfoundedClaim
-from subtitle_rag.domain.values import byte_size
-from subtitle_rag.i18n import _, n_
+from subtitle_rag.base.domain.answer_values import Answer, Citation, Evidence, UnfoundedClaim
+from subtitle_rag.base.domain.values import byte_size
+from subtitle_rag.base.i18n import _, n_
 
 CLAIM = 60
 """Maximum characters of a quoted claim."""

@@ -1,1 +1,1 @@
-"""Captions from files and YouTube, down to windows."""
+"""Caption files: discovery, formats, encodings, cues, windows, and the addresses that a user types."""

@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from subtitle_rag.base.domain.errors import CaptionError, UsageError
+from subtitle_rag.base.i18n import _
 from subtitle_rag.captions.addresses import MAX_LENGTH, Source, find_addresses, parse_address
 from subtitle_rag.captions.text_encoding import decode
-from subtitle_rag.domain.errors import CaptionError, UsageError
-from subtitle_rag.i18n import _
 
 MAX_BYTES = 16 * 2**20
 """Size limit of a list, in bytes: ten thousand bookmarks with icons take half of it."""

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Literal, NoReturn
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
+from subtitle_rag.base.domain.errors import UsageError
+from subtitle_rag.base.domain.values import TABS, nfc
+from subtitle_rag.base.i18n import _
 from subtitle_rag.captions.formats import caption_suffixes
-from subtitle_rag.domain.errors import UsageError
-from subtitle_rag.domain.values import TABS, nfc
-from subtitle_rag.i18n import _
 
 Kind = Literal["channel", "playlist", "video"]
 

@@ -3,7 +3,7 @@
 import html
 import re
 
-from subtitle_rag.domain.values import nfc
+from subtitle_rag.base.domain.values import nfc
 
 _BREAK = re.compile(r"<(?:br|p|div)\b[^<>]*>|\[br\]|\\N", re.IGNORECASE)
 _TAG = re.compile(

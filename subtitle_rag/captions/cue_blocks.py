@@ -11,10 +11,10 @@ from dataclasses import replace
 from itertools import groupby, islice, pairwise
 from typing import NamedTuple
 
+from subtitle_rag.base.domain.values import Cue, nfc
+from subtitle_rag.base.i18n import _
 from subtitle_rag.captions.caption_text import UNCLEAN, plain_text, without_markup
 from subtitle_rag.captions.cue_speakers import name_speakers
-from subtitle_rag.domain.values import Cue, nfc
-from subtitle_rag.i18n import _
 
 SCREEN_ROWS = 15
 """Maximum number of lines that scroll at once: closed captions have 15 rows."""

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from subtitle_rag.domain.values import Cue
+from subtitle_rag.base.domain.values import Cue
 
 MOST = 0.5
 """Minimum share of cues with a name in front for names to be the style of the file."""

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import PurePath
 
+from subtitle_rag.base.domain.values import nfc
 from subtitle_rag.captions.formats import format_of
 from subtitle_rag.captions.language_tags import UNDERSCORED, language_name, language_tag
 from subtitle_rag.captions.metadata import clean_name
-from subtitle_rag.domain.values import nfc
 
 SOUND = frozenset(
     [

@@ -15,6 +15,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from subtitle_rag.base.config.config_file import read_regular
+from subtitle_rag.base.domain.errors import SCARCE, AppError, BusyError, CaptionError, UsageError
+from subtitle_rag.base.domain.events import FileNotice, VideoFailed
+from subtitle_rag.base.domain.values import Details, Track, Video, nfc
+from subtitle_rag.base.ffmpeg import EmbeddedTrack, Ffmpeg, FilmProbe
+from subtitle_rag.base.i18n import _, n_
 from subtitle_rag.captions import metadata
 from subtitle_rag.captions.addresses import video_url
 from subtitle_rag.captions.file_names import FileName, is_film, is_media, path_day, path_year, read_name, read_stem
@@ -42,12 +48,6 @@ from subtitle_rag.captions.microdvd import lacks_rate
 from subtitle_rag.captions.parse import oversized, parse_captions, unread_times
 from subtitle_rag.captions.sami import sami_languages
 from subtitle_rag.captions.text_encoding import decode, decode_part
-from subtitle_rag.config.config_file import read_regular
-from subtitle_rag.domain.errors import SCARCE, AppError, BusyError, CaptionError, UsageError
-from subtitle_rag.domain.events import FileNotice, VideoFailed
-from subtitle_rag.domain.values import Details, Track, Video, nfc
-from subtitle_rag.ffmpeg import EmbeddedTrack, Ffmpeg, FilmProbe
-from subtitle_rag.i18n import _, n_
 
 logger = logging.getLogger(__name__)
 

@@ -10,6 +10,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from subtitle_rag.base.config.config_file import read_regular
+from subtitle_rag.base.domain.values import Video, nfc
 from subtitle_rag.captions import metadata
 from subtitle_rag.captions.addresses import is_video_id
 from subtitle_rag.captions.file_names import (
@@ -28,8 +30,6 @@ from subtitle_rag.captions.file_names import (
 from subtitle_rag.captions.formats import FORMATS
 from subtitle_rag.captions.language_tags import is_language
 from subtitle_rag.captions.metadata import clean_name
-from subtitle_rag.config.config_file import read_regular
-from subtitle_rag.domain.values import Video, nfc
 
 logger = logging.getLogger(__name__)
 

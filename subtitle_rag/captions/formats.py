@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from subtitle_rag.base.domain.values import Cue
 from subtitle_rag.captions import substation, timed_text
 from subtitle_rag.captions.json3 import json_cues
 from subtitle_rag.captions.json_segments import table_cues
@@ -11,10 +12,9 @@ from subtitle_rag.captions.lyrics import lyrics_cues
 from subtitle_rag.captions.microdvd import microdvd_cues
 from subtitle_rag.captions.sami import sami_cues
 from subtitle_rag.captions.substation import substation_cues
+from subtitle_rag.captions.timed_lines import is_transcript, transcript_cues
 from subtitle_rag.captions.timed_text import has_arrow_times, subrip_cues, webvtt_cues
 from subtitle_rag.captions.timed_xml import xml_cues
-from subtitle_rag.captions.transcript import is_transcript, transcript_cues
-from subtitle_rag.domain.values import Cue
 
 SAMPLE = 4_096
 """Characters read to recognize a format."""

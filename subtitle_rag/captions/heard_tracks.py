@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from subtitle_rag.domain.values import Cue, SpeechGap, Track
+from subtitle_rag.base.domain.values import Cue, SpeechGap, Track
 
 GAP = "gap"
 """Key of a gap's event; its value is the reason."""

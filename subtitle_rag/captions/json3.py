@@ -4,6 +4,8 @@ import json
 import math
 from typing import Any
 
+from subtitle_rag.base.domain.values import Cue
+from subtitle_rag.base.i18n import _
 from subtitle_rag.captions.cue_blocks import (
     MAX_CHARACTERS,
     MAX_CUES,
@@ -15,8 +17,6 @@ from subtitle_rag.captions.cue_blocks import (
 )
 from subtitle_rag.captions.cue_speakers import name_speakers
 from subtitle_rag.captions.json_segments import segment_cues
-from subtitle_rag.domain.values import Cue
-from subtitle_rag.i18n import _
 
 MAX_OBJECTS, MAX_VALUES = 600_000, 2_000_000
 """Maximum number of brackets and commas in one track's JSON; 12 hours of timed words have 180,000 and 550,000."""

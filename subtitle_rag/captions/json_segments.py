@@ -5,6 +5,8 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from subtitle_rag.base.domain.values import Cue
+from subtitle_rag.base.i18n import _
 from subtitle_rag.captions.cue_blocks import (
     MAX_CHARACTERS,
     MAX_CUES,
@@ -15,8 +17,6 @@ from subtitle_rag.captions.cue_blocks import (
     words_line,
 )
 from subtitle_rag.captions.cue_speakers import name_speakers
-from subtitle_rag.domain.values import Cue
-from subtitle_rag.i18n import _
 
 _LISTS = ("segments", "chunks", "transcription")
 """Keys of the segment list: OpenAI, faster-whisper and whisperX; Hugging Face; whisper.cpp."""

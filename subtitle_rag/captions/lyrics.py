@@ -2,8 +2,8 @@
 
 import re
 
+from subtitle_rag.base.domain.values import Cue
 from subtitle_rag.captions.cue_blocks import TIME, bounded_ms, clock_ms, cues_of_blocks, until_next
-from subtitle_rag.domain.values import Cue
 
 _STAMPS = re.compile(rf"[ \t]*((?:\[{TIME}\][ \t]*)+)(?P<spoken>[^\n]*)")
 _STAMP = re.compile(rf"\[{TIME}\]")

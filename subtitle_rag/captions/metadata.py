@@ -9,8 +9,8 @@ from datetime import UTC, date, datetime
 from typing import Any
 from urllib.parse import unquote
 
+from subtitle_rag.base.domain.values import Chapter, Details, Heat, nfc
 from subtitle_rag.captions.caption_text import plain_text
-from subtitle_rag.domain.values import Chapter, Details, Heat, nfc
 
 Info = Mapping[str, Any]
 

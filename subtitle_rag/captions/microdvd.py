@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator
 
+from subtitle_rag.base.domain.values import Cue
+from subtitle_rag.base.i18n import _
 from subtitle_rag.captions.cue_blocks import CueBlock, UnusableTextError, bounded_ms, cues_of_blocks
-from subtitle_rag.domain.values import Cue
-from subtitle_rag.i18n import _
 
 _LINE = re.compile(r"^[ \t]*\{(\d{1,9})\}\{(\d{0,9})\}([^\n]*)", re.MULTILINE)
 _RATE = re.compile(r"\s*(\d{1,3}(?:[.,]\d{1,6})?)\s*")

@@ -2,12 +2,12 @@
 
 import math
 
+from subtitle_rag.base.domain.errors import CaptionError
+from subtitle_rag.base.domain.values import Cue
+from subtitle_rag.base.i18n import _
 from subtitle_rag.captions.cue_blocks import TooMuchTextError, UnusableTextError
 from subtitle_rag.captions.formats import FORMATS, recognize
 from subtitle_rag.captions.text_encoding import decode
-from subtitle_rag.domain.errors import CaptionError
-from subtitle_rag.domain.values import Cue
-from subtitle_rag.i18n import _
 
 
 def unread_times(raw: bytes, format: str) -> int:

@@ -8,10 +8,10 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 
+from subtitle_rag.base.domain.values import Cue
 from subtitle_rag.captions.caption_text import spell_readings
 from subtitle_rag.captions.cue_blocks import bounded_ms, cues_of_blocks, until_next
 from subtitle_rag.captions.language_tags import best_language
-from subtitle_rag.domain.values import Cue
 
 _SYNC = re.compile(r"<\s*sync\b([^<>]*)(?:>|(?=<)|\Z)", re.IGNORECASE)
 _PARAGRAPH = re.compile(r"<\s*p\b([^<>]*)(?:>|(?=<)|\Z)", re.IGNORECASE)

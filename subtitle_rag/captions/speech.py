@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from subtitle_rag.domain.values import Cue, MeasuredTrack, TrackSelection
-from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.base.domain.values import Cue, MeasuredTrack, TrackSelection
+from subtitle_rag.base.i18n import N_, _, n_
 
 STRETCH_MS = 10_000
 """Length of the stretches that are counted: speech leaves few of this length empty."""

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
+from subtitle_rag.base.domain.values import Cue
 from subtitle_rag.captions.clock_lines import loose_clock_ms
 from subtitle_rag.captions.cue_blocks import (
     MAX_CUES,
@@ -17,7 +18,6 @@ from subtitle_rag.captions.cue_blocks import (
     fold_frames,
     inline_time,
 )
-from subtitle_rag.domain.values import Cue
 
 _FIELDS: tuple[str, ...] = ("layer", "start", "end", "style", "name", "marginl", "marginr", "marginv", "effect", "text")
 """Order of the fields in a file that declares none."""

@@ -7,9 +7,9 @@ import codecs
 import re
 from dataclasses import dataclass
 
-from subtitle_rag.domain.errors import CaptionError
-from subtitle_rag.domain.values import nfc
-from subtitle_rag.i18n import _
+from subtitle_rag.base.domain.errors import CaptionError
+from subtitle_rag.base.domain.values import nfc
+from subtitle_rag.base.i18n import _
 
 LOST, LEAST_LOST = 0.1, 3
 """Share of U+FFFD among non-ASCII characters, and their number, that make a text useless."""

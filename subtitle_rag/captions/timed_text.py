@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from typing import NamedTuple
 
+from subtitle_rag.base.domain.values import Cue
 from subtitle_rag.captions.clock_lines import LONGEST, Clocks, frame_length, read_clocks
 from subtitle_rag.captions.cue_blocks import LONGEST_MS, MAX_CUES, CueBlock, bounded_ms, clock_ms, cues_of_blocks
-from subtitle_rag.captions.transcript import transcript_cues
-from subtitle_rag.domain.values import Cue
+from subtitle_rag.captions.timed_lines import transcript_cues
 
 LIBRARY_LIMIT = 3_000_000
 """Longest text for webvtt-py, in characters; see `docs/dev/formats.md`."""

@@ -12,6 +12,8 @@ from itertools import pairwise, zip_longest
 from typing import NamedTuple
 from xml.parsers import expat
 
+from subtitle_rag.base.domain.values import Cue
+from subtitle_rag.base.i18n import _
 from subtitle_rag.captions.cue_blocks import (
     TIME,
     CueBlock,
@@ -22,8 +24,6 @@ from subtitle_rag.captions.cue_blocks import (
     inline_time,
 )
 from subtitle_rag.captions.language_tags import best_language
-from subtitle_rag.domain.values import Cue
-from subtitle_rag.i18n import _
 
 _BARE_AMPERSAND = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9a-fA-F]{1,6});)")
 _CLOCK = re.compile(rf"{TIME}(?:\.\d{{1,9}})?")

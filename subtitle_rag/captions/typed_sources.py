@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
+from subtitle_rag.base.platforms import on_windows
 from subtitle_rag.captions.addresses import Source, parse_addresses
-from subtitle_rag.platforms import on_windows
 
 
 class TypedSources(NamedTuple):

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import accumulate, chain, takewhile
 
-from subtitle_rag.domain.values import NAMESPACE, Cue, Line, Window
+from subtitle_rag.base.domain.values import NAMESPACE, Cue, Line, Window
 
 MAX_CHARS = 2_000
 """Longest window of broken captions (a thousand cues at 0:00); 90 s of fast speech are about 800 characters."""

@@ -4,6 +4,7 @@ import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 
+from subtitle_rag.base.domain.values import Video, Window, nfc
 from subtitle_rag.contexts.claims import Said, claim_text
 from subtitle_rag.contexts.cleaning import MAX_CONTEXT, clean_context
 from subtitle_rag.contexts.context_prompt import MAX_SUMMARY, SUMMARY_SENTENCES
@@ -18,10 +19,9 @@ from subtitle_rag.contexts.sentence_filters import (
     without_foreign_script,
 )
 from subtitle_rag.contexts.window_fit import WindowFit
-from subtitle_rag.domain.values import Video, Window, nfc
+from subtitle_rag.korean.morphemes import SentenceAnalyzer
 from subtitle_rag.library.store import Library
-from subtitle_rag.llm.responses import LENGTH, LOOP, USELESS, Reply
-from subtitle_rag.retrieval.korean.morphemes import SentenceAnalyzer
+from subtitle_rag.models.ollama.responses import LENGTH, LOOP, USELESS, Reply
 
 REPETITION_REMINDER = "다른 구간과 같은 설명입니다. 이 구간에만 있는 내용을 쓰세요."
 SUMMARY_REPETITION_REMINDER = "다른 영상과 같은 요약입니다. 이 영상에만 있는 내용을 쓰세요."

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise, starmap
 from typing import NamedTuple
 
+from subtitle_rag.base.domain.values import nfc
 from subtitle_rag.contexts.grounding import (
     MIN_SOUNDS,
     Number,
@@ -27,12 +28,11 @@ from subtitle_rag.contexts.grounding import (
     word_stems,
 )
 from subtitle_rag.contexts.sentence_filters import letters
-from subtitle_rag.domain.values import nfc
-from subtitle_rag.retrieval.korean.morphemes import TaggedWord, key
-from subtitle_rag.retrieval.korean.numerals import COUNTERS, DIGITS, same_counter
-from subtitle_rag.retrieval.korean.opposites import are_opposite
-from subtitle_rag.retrieval.korean.pronunciation import SoundIndex, jamo
-from subtitle_rag.retrieval.korean.readings import other_spellings
+from subtitle_rag.korean.morphemes import TaggedWord, key
+from subtitle_rag.korean.numerals import COUNTERS, DIGITS, same_counter
+from subtitle_rag.korean.opposites import are_opposite
+from subtitle_rag.korean.pronunciation import SoundIndex, jamo
+from subtitle_rag.korean.readings import other_spellings
 
 CONFIDENT = 0.5
 """Minimum share of a clause's weight in a clause of the text, for both to be about the same thing."""

@@ -12,11 +12,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from subtitle_rag.base.domain.errors import UsageError
+from subtitle_rag.base.domain.values import Window, nfc
+from subtitle_rag.base.i18n import _
+from subtitle_rag.base.json_lines import (
+    BadLine,
+    bad_queries,
+    file_name,
+    objects,
+    refused_line,
+    refusing,
+    seconds,
+    string,
+)
 from subtitle_rag.contexts.writer import ContextIndexer
-from subtitle_rag.domain.errors import UsageError
-from subtitle_rag.domain.values import Window, nfc
-from subtitle_rag.i18n import _
-from subtitle_rag.json_lines import BadLine, bad_queries, file_name, objects, refused_line, refusing, seconds, string
 from subtitle_rag.library.connection import hold_lock
 from subtitle_rag.library.context_store import GIVEN, Context
 from subtitle_rag.library.portable_names import all_windows, file_counts, portable_name, windows_by_name

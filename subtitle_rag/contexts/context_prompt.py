@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from subtitle_rag.base.domain.values import Chapter, Video, Window, clock, nfc
 from subtitle_rag.contexts.cleaning import MAX_CONTEXT
 from subtitle_rag.contexts.prompt_layout import BUILT_IN, TOKENS_PER_CHAR, ContextPrompt, estimate
 from subtitle_rag.contexts.prompt_template import fill_places
-from subtitle_rag.domain.values import Chapter, Video, Window, clock, nfc
 
 BUCKETS = (4096, 8192, 16384)
 """Values of `num_ctx`: any change reloads the model, so videos share a few."""

@@ -1,10 +1,10 @@
 """Sentences about contexts, for commands and app."""
 
+from subtitle_rag.base.domain.answer_values import AnswerRequest
+from subtitle_rag.base.domain.progress import NOTABLE_S
+from subtitle_rag.base.domain.values import clock
+from subtitle_rag.base.i18n import _
 from subtitle_rag.contexts.grounding import UNGROUNDED
-from subtitle_rag.domain.answer_values import AnswerRequest
-from subtitle_rag.domain.progress import NOTABLE_S
-from subtitle_rag.domain.values import clock
-from subtitle_rag.i18n import _
 from subtitle_rag.library.context_store import Context, ModelCost
 
 SAME = "same"

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from subtitle_rag.base.domain.values import nfc
 from subtitle_rag.contexts.sentence_filters import content_stems, letters, split_sentences
-from subtitle_rag.domain.values import nfc
 
 _HANGUL = re.compile("[가-힣]")
 MIN_LETTERS = 10

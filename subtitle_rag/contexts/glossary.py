@@ -10,9 +10,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from subtitle_rag.base.domain.values import Morphemes, nfc
 from subtitle_rag.contexts.grounding import one_letter_apart
 from subtitle_rag.contexts.sentence_filters import letters
-from subtitle_rag.domain.values import Morphemes, nfc
 from subtitle_rag.library.store import Library
 
 MAX_ENTRIES = 60

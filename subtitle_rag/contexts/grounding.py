@@ -13,10 +13,10 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 from unicodedata import normalize
 
+from subtitle_rag.base.domain.values import nfc
 from subtitle_rag.contexts.sentence_filters import letters
-from subtitle_rag.domain.values import nfc
-from subtitle_rag.retrieval.korean.numerals import COUNTERS, DIGITS, LARGE, ONES, SMALL, TENS
-from subtitle_rag.retrieval.korean.readings import LETTER_NAMES
+from subtitle_rag.korean.numerals import COUNTERS, DIGITS, LARGE, ONES, SMALL, TENS
+from subtitle_rag.korean.readings import LETTER_NAMES
 
 ECHO = 0.6
 """Share of a context's letter triples in the window that makes it a retelling."""

@@ -8,6 +8,18 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from subtitle_rag.base.domain.errors import AppError
+from subtitle_rag.base.domain.events import (
+    ContextEvent,
+    ContextWritten,
+    OverviewWritten,
+    SummaryWritten,
+    VideoFailed,
+)
+from subtitle_rag.base.domain.progress import Progress
+from subtitle_rag.base.domain.values import Video, Window
+from subtitle_rag.base.i18n import _
+from subtitle_rag.base.platforms import wait_for
 from subtitle_rag.contexts import context_prompt
 from subtitle_rag.contexts.answer_check import AnswerCheck, ContextWords, Doubts
 from subtitle_rag.contexts.context_text import reading_text
@@ -19,24 +31,12 @@ from subtitle_rag.contexts.planning import (
 )
 from subtitle_rag.contexts.prompt_layout import ContextPrompt, estimate
 from subtitle_rag.contexts.token_rate import TokenRate
-from subtitle_rag.domain.errors import AppError
-from subtitle_rag.domain.events import (
-    ContextEvent,
-    ContextWritten,
-    OverviewWritten,
-    SummaryWritten,
-    VideoFailed,
-)
-from subtitle_rag.domain.progress import Progress
-from subtitle_rag.domain.values import Video, Window
-from subtitle_rag.i18n import _
+from subtitle_rag.korean.morphemes import SentenceAnalyzer
 from subtitle_rag.library.context_store import TRIES, Context, OverviewSection, Recipe, WindowSelection
 from subtitle_rag.library.store import Library
 from subtitle_rag.library.summary_store import VideoSummary
-from subtitle_rag.llm.llm_client import Llm
-from subtitle_rag.llm.responses import ModelInfo, Reply
-from subtitle_rag.platforms import wait_for
-from subtitle_rag.retrieval.korean.morphemes import SentenceAnalyzer
+from subtitle_rag.models.ollama.llm_client import Llm
+from subtitle_rag.models.ollama.responses import ModelInfo, Reply
 
 logger = logging.getLogger(__name__)
 

@@ -8,16 +8,16 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from subtitle_rag.base.domain.errors import AppError
+from subtitle_rag.base.domain.values import Video, Window
 from subtitle_rag.contexts.context_prompt import BUCKETS, PromptPlan, plan, transcript_hash
 from subtitle_rag.contexts.prompt_layout import VERSION, ContextPrompt, estimate
 from subtitle_rag.contexts.token_rate import TokenRate
-from subtitle_rag.domain.errors import AppError
-from subtitle_rag.domain.values import Video, Window
 from subtitle_rag.library.context_store import Recipe
 from subtitle_rag.library.store import Library
-from subtitle_rag.llm.llm_client import Llm
-from subtitle_rag.llm.responses import Loaded, ModelInfo
 from subtitle_rag.models.manifest import free_memory
+from subtitle_rag.models.ollama.llm_client import Llm
+from subtitle_rag.models.ollama.responses import Loaded, ModelInfo
 
 logger = logging.getLogger(__name__)
 

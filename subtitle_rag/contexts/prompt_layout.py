@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from subtitle_rag.config.settings import Settings
+from subtitle_rag.base.config.settings import Settings
+from subtitle_rag.base.i18n import _
 from subtitle_rag.contexts.prompt_template import Places, TemplateText, braced, fill_places
-from subtitle_rag.i18n import _
 
 VERSION = "ko1"
 """Version of rules, layout and schema; part of every context's key, so a new one redoes all contexts."""

@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from subtitle_rag.config.config_file import Mistake, nearest, read_regular
-from subtitle_rag.domain.errors import UsageError, localize_reason
-from subtitle_rag.domain.values import nfc
-from subtitle_rag.i18n import _
+from subtitle_rag.base.config.config_file import Mistake, nearest, read_regular
+from subtitle_rag.base.domain.errors import UsageError, localize_reason
+from subtitle_rag.base.domain.values import nfc
+from subtitle_rag.base.i18n import _
 
 MAX_BYTES = 100_000
 """Maximum bytes of a prompt file."""

@@ -4,8 +4,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from subtitle_rag.base.domain.values import nfc, squeeze
 from subtitle_rag.contexts.glossary import ends_in_particle
-from subtitle_rag.domain.values import nfc, squeeze
 
 SHARE = 0.5
 """Share of a name's uses in one longer word that makes the longer word the name."""

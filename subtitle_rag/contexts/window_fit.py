@@ -6,10 +6,10 @@ It must have words of the window that few others have, and no other window may h
 import math
 from collections.abc import Collection, Mapping, Sequence
 
+from subtitle_rag.base.domain.values import nfc
 from subtitle_rag.contexts.claims import spelling
 from subtitle_rag.contexts.sentence_filters import letters
-from subtitle_rag.domain.values import nfc
-from subtitle_rag.retrieval.korean.morphemes import TaggedWord
+from subtitle_rag.korean.morphemes import TaggedWord
 
 FAR_MORE = 3.2
 """How much more weight another window's words need; refuses 1 of 212 contexts, and 122 of 137 misplaced ones."""

@@ -12,10 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Protocol
 
-from subtitle_rag.contexts.hosts import ContextHostRun, ContextTask, summary_recipe
-from subtitle_rag.contexts.planning import Planner, largest_num_ctx, prompt_sizes
-from subtitle_rag.contexts.prompt_layout import BUILT_IN, ContextPrompt
-from subtitle_rag.domain.events import (
+from subtitle_rag.base.domain.events import (
     ContextEvent,
     ContextReport,
     ContextsDue,
@@ -23,14 +20,17 @@ from subtitle_rag.domain.events import (
     OverviewWritten,
     SummaryWritten,
 )
-from subtitle_rag.domain.progress import Pace, Progress
-from subtitle_rag.i18n import _
+from subtitle_rag.base.domain.progress import Pace, Progress
+from subtitle_rag.base.i18n import _
+from subtitle_rag.base.log_file import counts_of, logged_stage
+from subtitle_rag.contexts.hosts import ContextHostRun, ContextTask, summary_recipe
+from subtitle_rag.contexts.planning import Planner, largest_num_ctx, prompt_sizes
+from subtitle_rag.contexts.prompt_layout import BUILT_IN, ContextPrompt
+from subtitle_rag.korean.morphemes import SentenceAnalyzer
 from subtitle_rag.library.connection import hold_lock
 from subtitle_rag.library.context_store import Context, Recipe, WindowSelection
 from subtitle_rag.library.store import Library
-from subtitle_rag.llm.llm_client import Llm, hosts_with
-from subtitle_rag.log_file import counts_of, logged_stage
-from subtitle_rag.retrieval.korean.morphemes import SentenceAnalyzer
+from subtitle_rag.models.ollama.llm_client import Llm, hosts_with
 
 logger = logging.getLogger(__name__)
 

@@ -4,15 +4,15 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from subtitle_rag.domain.errors import AppError, UsageError
+from subtitle_rag.base.domain.errors import AppError, UsageError
+from subtitle_rag.base.i18n import _
+from subtitle_rag.base.installation.package_installer import missing_extra
+from subtitle_rag.base.vectors.named_vectors import PIECES
 from subtitle_rag.evaluation.arms import RANKS, Retrievers
-from subtitle_rag.i18n import _
-from subtitle_rag.installation.package_installer import missing_extra
 from subtitle_rag.models.manifest import ENCODER, RERANKER, Kind
-from subtitle_rag.retrieval.named_vectors import PIECES
-from subtitle_rag.retrieval.neural.interface import PATIENCE_S, Encoder, Reranker
-from subtitle_rag.retrieval.search.parts import LEXICAL, NEURAL
+from subtitle_rag.models.neural.protocols import PATIENCE_S, Encoder, Reranker
 from subtitle_rag.runtime import Runtime
+from subtitle_rag.search.parts import LEXICAL, NEURAL
 
 logger = logging.getLogger(__name__)
 

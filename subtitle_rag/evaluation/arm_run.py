@@ -4,16 +4,16 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from subtitle_rag.domain.errors import UsageError
+from subtitle_rag.base.domain.errors import UsageError
 from subtitle_rag.evaluation.arms import RANKS, Arm
 from subtitle_rag.evaluation.metrics import Values
 from subtitle_rag.evaluation.questions import GoldSet
 from subtitle_rag.evaluation.temp_library import LibraryView
-from subtitle_rag.retrieval.neural.interface import Reranker
-from subtitle_rag.retrieval.search.query import Query, parse_query
-from subtitle_rag.retrieval.search.reranking import RerankCache, reorder
-from subtitle_rag.retrieval.search.scenes import passages
-from subtitle_rag.retrieval.search.window_reads import Windows
+from subtitle_rag.models.neural.protocols import Reranker
+from subtitle_rag.search.query import Query, parse_query
+from subtitle_rag.search.reranking import RerankCache, reorder
+from subtitle_rag.search.scenes import passages
+from subtitle_rag.search.window_reads import Windows
 
 NOT_READY = ("retriever_not_ready",)
 """Errors of a search that concern the arm; any other `UsageError` refuses the query."""

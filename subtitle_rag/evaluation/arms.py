@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from subtitle_rag.domain.errors import UsageError
-from subtitle_rag.i18n import _
-from subtitle_rag.retrieval.named_vectors import PIECES
-from subtitle_rag.retrieval.search.parts import LEXICAL, RETRIEVERS
+from subtitle_rag.base.domain.errors import UsageError
+from subtitle_rag.base.i18n import _
+from subtitle_rag.base.vectors.named_vectors import PIECES
+from subtitle_rag.search.parts import LEXICAL, RETRIEVERS
 
 NONE, NO_MODEL, MODEL, GIVEN = "none", "no-model", "model", "given"
 """Text in front of windows: none; titles, chapters and keywords; also a model's contexts; or a file's contexts."""

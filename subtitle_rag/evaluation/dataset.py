@@ -10,11 +10,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.domain.values import nfc
-from subtitle_rag.evaluation.questions import Dataset, Gold, Question
-from subtitle_rag.evaluation.records import MADE_BY
-from subtitle_rag.i18n import _
-from subtitle_rag.json_lines import (
+from subtitle_rag.base.domain.values import nfc
+from subtitle_rag.base.i18n import _
+from subtitle_rag.base.json_lines import (
     bad_queries,
     objects,
     refusing,
@@ -22,6 +20,8 @@ from subtitle_rag.json_lines import (
     string,
     unique,
 )
+from subtitle_rag.evaluation.questions import Dataset, Gold, Question
+from subtitle_rag.evaluation.records import MADE_BY
 
 
 def load_questions(path: Path) -> Dataset:

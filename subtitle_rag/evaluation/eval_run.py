@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
+from subtitle_rag.base.installation.extras import EVAL
+from subtitle_rag.base.installation.package_installer import require_extra
 from subtitle_rag.contexts import context_file
 from subtitle_rag.evaluation.arm_models import EvalModels
 from subtitle_rag.evaluation.arm_run import ArmRun, MeasuredArm
@@ -14,12 +16,10 @@ from subtitle_rag.evaluation.ladder import measured_steps
 from subtitle_rag.evaluation.questions import GoldSet, gold_set
 from subtitle_rag.evaluation.report import EvalReport, Row
 from subtitle_rag.evaluation.temp_library import LibraryViews, ProgressCallback, ignore_progress
-from subtitle_rag.installation.extras import EVAL
-from subtitle_rag.installation.package_installer import require_extra
 from subtitle_rag.library.portable_names import all_windows
-from subtitle_rag.retrieval.search.parts import LEXICAL
-from subtitle_rag.retrieval.search.reranking import FULL_DEPTH
 from subtitle_rag.runtime import Runtime
+from subtitle_rag.search.parts import LEXICAL
+from subtitle_rag.search.reranking import FULL_DEPTH
 
 
 def run_arms(

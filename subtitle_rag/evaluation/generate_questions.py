@@ -11,16 +11,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.domain.errors import AppError, UsageError
+from subtitle_rag.base.domain.errors import AppError, UsageError
 from subtitle_rag.evaluation import question_drafts
 from subtitle_rag.evaluation.llm_question import ENDING, Asker, Cost
 from subtitle_rag.evaluation.question_drafts import Draft
 from subtitle_rag.evaluation.questions import Gold
 from subtitle_rag.evaluation.records import Entry, Records
 from subtitle_rag.evaluation.sampling import MULTI, SHARES, SPANNING_SHARE, Candidate, candidates, drawn_videos, quotas
+from subtitle_rag.korean.morphemes import Analyzer
 from subtitle_rag.library.store import Library
-from subtitle_rag.llm.llm_client import Llm, host_with
-from subtitle_rag.retrieval.korean.morphemes import Analyzer
+from subtitle_rag.models.ollama.llm_client import Llm, host_with
 
 logger = logging.getLogger(__name__)
 

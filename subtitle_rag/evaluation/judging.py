@@ -13,21 +13,21 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.domain.errors import AppError, LlmError, UsageError
-from subtitle_rag.domain.progress import Meter, Progress
+from subtitle_rag.base.domain.errors import AppError, LlmError, UsageError
+from subtitle_rag.base.domain.progress import Meter, Progress
+from subtitle_rag.base.i18n import _
+from subtitle_rag.base.json_lines import objects, refused_line, refusing, string, unique
 from subtitle_rag.evaluation import measures
 from subtitle_rag.evaluation.llm_question import ENDING, Asker, Cost, context_size
 from subtitle_rag.evaluation.measures import MEASURES, JudgedAnswer
 from subtitle_rag.evaluation.questions import Question
 from subtitle_rag.evaluation.records import Entry, Records
-from subtitle_rag.i18n import _
-from subtitle_rag.json_lines import objects, refused_line, refusing, string, unique
-from subtitle_rag.llm.host_guard import canonical
-from subtitle_rag.llm.llm_client import Llm
-from subtitle_rag.llm.responses import ModelInfo
-from subtitle_rag.retrieval.neural.interface import Encoder
-from subtitle_rag.retrieval.search.query import parse_query
-from subtitle_rag.retrieval.search.searcher import Searcher
+from subtitle_rag.models.neural.protocols import Encoder
+from subtitle_rag.models.ollama.host_guard import canonical
+from subtitle_rag.models.ollama.llm_client import Llm
+from subtitle_rag.models.ollama.responses import ModelInfo
+from subtitle_rag.search.query import parse_query
+from subtitle_rag.search.searcher import Searcher
 
 logger = logging.getLogger(__name__)
 

@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from subtitle_rag.base.i18n import N_, _
+from subtitle_rag.base.vectors.named_vectors import PIECES
 from subtitle_rag.evaluation import metrics
 from subtitle_rag.evaluation.arm_run import MeasuredArm
 from subtitle_rag.evaluation.arms import CONTEXTS, DENSE, HYBRID, NO_MODEL, NONE, Arm, Retrievers
 from subtitle_rag.evaluation.metrics import FAILURE, Mean, Values
-from subtitle_rag.i18n import N_, _
-from subtitle_rag.retrieval.named_vectors import PIECES
-from subtitle_rag.retrieval.search.parts import LEXICAL
+from subtitle_rag.search.parts import LEXICAL
 
 PublishedFigure = tuple[float, float | None]
 """A failure@20 (0–1), and its change against embeddings alone."""

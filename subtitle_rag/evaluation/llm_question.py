@@ -8,13 +8,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Generic, TypeVar
 
+from subtitle_rag.base.domain.errors import LlmError
 from subtitle_rag.contexts import context_prompt
 from subtitle_rag.contexts.cleaning import answer_object
 from subtitle_rag.contexts.context_prompt import MARGIN
 from subtitle_rag.contexts.prompt_layout import estimate
-from subtitle_rag.domain.errors import LlmError
-from subtitle_rag.llm.llm_client import Llm
-from subtitle_rag.llm.responses import LOOP, ModelInfo
+from subtitle_rag.models.ollama.llm_client import Llm
+from subtitle_rag.models.ollama.responses import LOOP, ModelInfo
 
 logger = logging.getLogger(__name__)
 

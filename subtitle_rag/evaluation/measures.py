@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from subtitle_rag.answers.citations import makes_claims
+from subtitle_rag.base.domain.values import squeeze
 from subtitle_rag.contexts.copied_text import SourceTexts
-from subtitle_rag.domain.values import squeeze
 from subtitle_rag.evaluation.llm_question import Asker, StructuredRequest, bool_field, object_schema, tagged, text_field
 from subtitle_rag.evaluation.questions import Question
 from subtitle_rag.evaluation.records import hash_parts
-from subtitle_rag.retrieval.neural.interface import Encoder
-from subtitle_rag.retrieval.search.scenes import Scene
+from subtitle_rag.models.neural.protocols import Encoder
+from subtitle_rag.search.scenes import Scene
 
 MEASURES = ("context_precision", "context_recall", "faithfulness", "answer_relevancy")
 VERSION = "judge-ko1"

@@ -14,6 +14,8 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from subtitle_rag.base.domain.events import ContextEvent, OverviewWritten
+from subtitle_rag.base.domain.values import Track, Window
 from subtitle_rag.contexts import context_prompt
 from subtitle_rag.contexts.answer_check import known_text
 from subtitle_rag.contexts.cleaning import clean_context
@@ -23,15 +25,13 @@ from subtitle_rag.contexts.planning import Planner, context_key, prompt_sizes
 from subtitle_rag.contexts.prompt_layout import VERSION, ContextPrompt
 from subtitle_rag.contexts.sentence_filters import find_foreign_script
 from subtitle_rag.contexts.writer import Writer
-from subtitle_rag.domain.events import ContextEvent, OverviewWritten
-from subtitle_rag.domain.values import Track, Window
 from subtitle_rag.evaluation.questions import Document
 from subtitle_rag.evaluation.records import Entry, Records
+from subtitle_rag.korean.morphemes import Analyzer
 from subtitle_rag.library.context_store import Context, Recipe, WindowSelection
 from subtitle_rag.library.store import Library
-from subtitle_rag.llm.llm_client import Llm, hosts_with
-from subtitle_rag.llm.responses import ModelInfo
-from subtitle_rag.retrieval.korean.morphemes import Analyzer
+from subtitle_rag.models.ollama.llm_client import Llm, hosts_with
+from subtitle_rag.models.ollama.responses import ModelInfo
 
 FOLDER = "comparisons"
 OWN = "library"

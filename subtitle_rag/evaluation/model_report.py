@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from subtitle_rag.domain.values import clock, tidy
+from subtitle_rag.base.domain.values import clock, tidy
+from subtitle_rag.base.i18n import _, n_
 from subtitle_rag.evaluation.model_comparison import OWN, ContextFigures, CostEstimate, Example
 from subtitle_rag.evaluation.report import Row, gain_table, kind_table, overall_table
 from subtitle_rag.evaluation.tables import Table, markdown
-from subtitle_rag.i18n import _, n_
 
 CHARACTERS = 160
 """Characters of a window's text in an example; the JSON has all of it."""

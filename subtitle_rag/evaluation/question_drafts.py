@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
+from subtitle_rag.base.domain.errors import UsageError
+from subtitle_rag.base.domain.values import Video, Window, nfc, squeeze
 from subtitle_rag.contexts import context_prompt
 from subtitle_rag.contexts.glossary import ORDINARY
 from subtitle_rag.contexts.sentence_filters import is_foreign
-from subtitle_rag.domain.errors import UsageError
-from subtitle_rag.domain.values import Video, Window, nfc, squeeze
 from subtitle_rag.evaluation.llm_question import StructuredRequest, bool_field, object_schema, tagged, text_field
 from subtitle_rag.evaluation.questions import Gold
 from subtitle_rag.evaluation.sampling import Candidate
-from subtitle_rag.retrieval.korean.morphemes import Analyzer, folded
-from subtitle_rag.retrieval.search.query import parse_query
+from subtitle_rag.korean.morphemes import Analyzer, folded
+from subtitle_rag.search.query import parse_query
 
 VERSION = "make-ko2"
 """Version of all prompts here; stored with every generated question."""

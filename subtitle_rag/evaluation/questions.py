@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from subtitle_rag.domain.values import Video, Window
+from subtitle_rag.base.domain.values import Video, Window
+from subtitle_rag.base.i18n import _
+from subtitle_rag.base.json_lines import bad_queries
 from subtitle_rag.evaluation import metrics
 from subtitle_rag.evaluation.metrics import GoldWindows, Values
-from subtitle_rag.i18n import _
-from subtitle_rag.json_lines import bad_queries
 from subtitle_rag.library.portable_names import windows_by_name
 from subtitle_rag.library.store import Library
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.atomic_files import replace_content
-from subtitle_rag.domain.errors import UsageError, os_error_as_unwritable
+from subtitle_rag.base.atomic_files import replace_content
+from subtitle_rag.base.domain.errors import UsageError, os_error_as_unwritable
 
 MADE_BY = "made_by"
 """The field in the first line that names the command."""

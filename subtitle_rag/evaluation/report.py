@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from subtitle_rag.domain.values import tidy
+from subtitle_rag.base.domain.values import tidy
+from subtitle_rag.base.i18n import _, n_
 from subtitle_rag.evaluation import metrics
 from subtitle_rag.evaluation.arm_run import MeasuredArm
 from subtitle_rag.evaluation.arms import Arm
@@ -12,7 +13,6 @@ from subtitle_rag.evaluation.ladder import PUBLISHED_SOURCE, MeasuredStep
 from subtitle_rag.evaluation.metrics import FAILURE, Mean, MetricMeans
 from subtitle_rag.evaluation.questions import GoldSet
 from subtitle_rag.evaluation.tables import REAL, Table, change_cell, gain_cell, markdown, share_cell
-from subtitle_rag.i18n import _, n_
 
 ALL = "all"
 """Stands for all kinds together in a table."""

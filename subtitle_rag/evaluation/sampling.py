@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from subtitle_rag.domain.values import Video, Window
+from subtitle_rag.base.domain.values import Video, Window
 from subtitle_rag.library.portable_names import file_counts, portable_name
 from subtitle_rag.library.store import Library
 

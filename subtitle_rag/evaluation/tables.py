@@ -6,7 +6,7 @@ A report chooses columns and rows. The form of a figure, its interval and its ma
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from subtitle_rag.domain.values import tidy
+from subtitle_rag.base.domain.values import tidy
 from subtitle_rag.evaluation.metrics import Mean
 
 REAL = "*"

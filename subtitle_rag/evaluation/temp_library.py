@@ -10,27 +10,27 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from subtitle_rag.base.domain.events import VectorsReport
+from subtitle_rag.base.domain.progress import Progress
+from subtitle_rag.base.domain.values import Morphemes, Track
 from subtitle_rag.captions.windows import RULE
 from subtitle_rag.contexts import context_file
-from subtitle_rag.domain.events import VectorsReport
-from subtitle_rag.domain.progress import Progress
-from subtitle_rag.domain.values import Morphemes, Track
-from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.evaluation.arm_models import EvalModels
 from subtitle_rag.evaluation.arms import GIVEN, MODEL, NO_MODEL, NONE
 from subtitle_rag.evaluation.questions import Document
-from subtitle_rag.indexing import Indexer
+from subtitle_rag.index.encoding import EncodingRun
+from subtitle_rag.index.index_edge import EdgeIndex
+from subtitle_rag.index.indexing import Indexer
+from subtitle_rag.index.interface import Index
+from subtitle_rag.index.vector_backup import VectorBackup, backup_path
+from subtitle_rag.korean.lexical import QueryAnalyzer
+from subtitle_rag.korean.morphemes import ANALYZER, DEFAULT_PARAMS, Analyzer, Bm25Params
 from subtitle_rag.library.portable_names import windows_by_name
 from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.index.index_edge import EdgeIndex
-from subtitle_rag.retrieval.index.interface import Index
-from subtitle_rag.retrieval.index.vector_backup import VectorBackup, backup_path
-from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
-from subtitle_rag.retrieval.korean.morphemes import ANALYZER, DEFAULT_PARAMS, Analyzer, Bm25Params
-from subtitle_rag.retrieval.neural.interface import Encoder, Models
-from subtitle_rag.retrieval.search.parts import NEURAL
-from subtitle_rag.retrieval.search.searcher import Searcher
+from subtitle_rag.models.neural.protocols import Encoder, Models
 from subtitle_rag.runtime import Runtime
+from subtitle_rag.search.parts import NEURAL
+from subtitle_rag.search.searcher import Searcher
 
 ProgressCallback = Callable[[int, int], object]
 """Gets the number of finished items, and the total."""

@@ -11,9 +11,9 @@ from subtitle_rag.evaluation.dataset import load_questions
 from subtitle_rag.evaluation.questions import Dataset, Document, GoldSet, gold_set
 from subtitle_rag.evaluation.report import Row
 from subtitle_rag.library.portable_names import all_windows, windows_by_name
-from subtitle_rag.retrieval.neural.interface import Encoder, Models
-from subtitle_rag.retrieval.search.parts import LEXICAL
+from subtitle_rag.models.neural.protocols import Encoder, Models
 from subtitle_rag.runtime import Runtime
+from subtitle_rag.search.parts import LEXICAL
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from subtitle_rag.domain.answer_values import Answer, Citation, EvidenceSource, UnfoundedClaim
+from subtitle_rag.base.domain.answer_values import Answer, Citation, EvidenceSource, UnfoundedClaim
 from subtitle_rag.library.connection import Store
 
 

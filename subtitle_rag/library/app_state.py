@@ -11,7 +11,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from subtitle_rag.domain.values import Video, nfc
+from subtitle_rag.base.domain.values import Video, nfc
 
 if TYPE_CHECKING:
     from subtitle_rag.library.store import Library

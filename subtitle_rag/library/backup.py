@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from subtitle_rag.atomic_files import delete_file, private_file, private_folder, replace_path
-from subtitle_rag.domain.errors import AppError
+from subtitle_rag.base.atomic_files import delete_file, private_file, private_folder, replace_path
+from subtitle_rag.base.domain.errors import AppError
 from subtitle_rag.library.connection import Database, backup_folder, translate_sqlite_errors, unwritable
 from subtitle_rag.library.schema import SCHEMA_VERSION, columns, schema_version
 

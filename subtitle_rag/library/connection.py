@@ -12,9 +12,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal
 
-from subtitle_rag.atomic_files import lock_file, private_file, private_folder
-from subtitle_rag.domain.errors import SCARCE, AppError, BusyError
-from subtitle_rag.i18n import N_, _
+from subtitle_rag.base.atomic_files import lock_file, private_file, private_folder
+from subtitle_rag.base.domain.errors import SCARCE, AppError, BusyError
+from subtitle_rag.base.i18n import N_, _
 from subtitle_rag.library.reading import readable_uri
 from subtitle_rag.library.schema import make_schema
 

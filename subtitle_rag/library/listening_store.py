@@ -10,8 +10,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from subtitle_rag.domain.errors import SILENT, AppError
-from subtitle_rag.domain.values import Cue, GapReason, HeardStretch, Video
+from subtitle_rag.base.domain.errors import SILENT, AppError
+from subtitle_rag.base.domain.values import Cue, GapReason, HeardStretch, Video
 from subtitle_rag.library.connection import Store
 from subtitle_rag.library.rows import Listening
 from subtitle_rag.library.sources import has_video, put_metadata

@@ -8,7 +8,7 @@ import time
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from subtitle_rag.domain.values import Video
+from subtitle_rag.base.domain.values import Video
 from subtitle_rag.library.connection import Store
 
 _COLUMNS = "video_id, start_ms, end_ms, at_ms, title, channel, url, line, note, tag, marked_at"

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from subtitle_rag.domain.values import natural_key
+from subtitle_rag.base.domain.values import natural_key
 from subtitle_rag.library.connection import Database
 from subtitle_rag.library.store import Library
 

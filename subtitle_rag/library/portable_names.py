@@ -5,7 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from subtitle_rag.domain.values import Video, Window, nfc
+from subtitle_rag.base.domain.values import Video, Window, nfc
 from subtitle_rag.library.store import Library
 
 _BRACKETED_ID = re.compile(r"\[([A-Za-z0-9_-]{11})\]")

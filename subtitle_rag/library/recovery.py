@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from subtitle_rag.atomic_files import delete_file, private_file, private_folder, replace_path
-from subtitle_rag.domain.errors import AppError
+from subtitle_rag.base.atomic_files import delete_file, private_file, private_folder, replace_path
+from subtitle_rag.base.domain.errors import AppError
 from subtitle_rag.library.backup import Backup, backups, open_read_only, quick_check
 from subtitle_rag.library.connection import DAMAGE, hold_lock, unwritable
 from subtitle_rag.library.schema import SCHEMA_VERSION, columns, refuse_newer, schema_version

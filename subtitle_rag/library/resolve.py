@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from string import ascii_uppercase
 from typing import Protocol
 
-from subtitle_rag.domain.errors import UsageError
-from subtitle_rag.domain.values import Video, squeeze, tidy
-from subtitle_rag.i18n import _
+from subtitle_rag.base.domain.errors import UsageError
+from subtitle_rag.base.domain.values import Video, squeeze, tidy
+from subtitle_rag.base.i18n import _
 from subtitle_rag.library.sources import FollowedSource
 from subtitle_rag.library.store import Library
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import starmap
 from typing import Any
 
-from subtitle_rag.domain.values import (
+from subtitle_rag.base.domain.values import (
     Chapter,
     Details,
     Heat,

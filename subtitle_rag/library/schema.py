@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from contextlib import closing
 from functools import lru_cache
 
-from subtitle_rag.domain.errors import AppError
+from subtitle_rag.base.domain.errors import AppError
 
 SCHEMA_VERSION = 24
 """Increase it with every change of `SCHEMA`."""

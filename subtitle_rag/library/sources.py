@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from datetime import date
 from typing import Any
 
-from subtitle_rag.domain.values import Video
+from subtitle_rag.base.domain.values import Video
 from subtitle_rag.library import rows
 from subtitle_rag.library.connection import Store
 

@@ -13,7 +13,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.domain.values import (
+from subtitle_rag.base.domain.values import (
     NEGATED,
     Details,
     Morphemes,

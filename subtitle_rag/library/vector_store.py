@@ -11,13 +11,12 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from subtitle_rag.base.vectors.named_vectors import OF_PIECES
 from subtitle_rag.library.connection import ONLY, Store, write_setting
 from subtitle_rag.library.context_store import ALL_WINDOWS, WindowSelection
 
 ACTIVE = "encoder"
 """Key of the setting with the encoder in use for searches."""
-OF_PIECES = "/pieces-"
-"""Suffix of an encoder's id for the vectors of pieces; the rule of the pieces follows."""
 RECENT = 64
 """Latest contexts to check for videos in progress: more than hosts write at once."""
 

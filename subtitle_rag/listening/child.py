@@ -10,13 +10,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag import i18n
-from subtitle_rag.domain.errors import AppError
-from subtitle_rag.domain.values import HeardStretch
-from subtitle_rag.garbage import tune_garbage_collector
+from subtitle_rag.base import i18n
+from subtitle_rag.base.domain.errors import AppError
+from subtitle_rag.base.domain.values import HeardStretch
+from subtitle_rag.base.garbage import tune_garbage_collector
+from subtitle_rag.base.log_file import join_log
+from subtitle_rag.base.platforms import step_back
 from subtitle_rag.listening.sound_file import SoundFile
-from subtitle_rag.log_file import join_log
-from subtitle_rag.platforms import step_back
 
 logger = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from unicodedata import normalize
 
-from subtitle_rag.domain.values import GapReason, SpeechGap
+from subtitle_rag.base.domain.values import GapReason, SpeechGap
 from subtitle_rag.listening.sentences import HeardWord, text_of_words
 
 MOST_RATIO = 2.4

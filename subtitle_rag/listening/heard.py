@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from subtitle_rag.domain.values import GapReason
-from subtitle_rag.i18n import N_
+from subtitle_rag.base.domain.values import GapReason
+from subtitle_rag.base.i18n import N_
 
 GAP_SENTENCES: Mapping[GapReason, str] = MappingProxyType(
     {

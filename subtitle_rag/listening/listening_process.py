@@ -14,10 +14,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
-from subtitle_rag import log_file
-from subtitle_rag.domain.errors import AppError
-from subtitle_rag.i18n import _
-from subtitle_rag.terminal_text import line_text
+from subtitle_rag.base import log_file
+from subtitle_rag.base.domain.errors import AppError
+from subtitle_rag.base.i18n import _
+from subtitle_rag.base.terminal_text import line_text
 
 logger = logging.getLogger(__name__)
 

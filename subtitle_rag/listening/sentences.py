@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from subtitle_rag.domain.values import Cue
+from subtitle_rag.base.domain.values import Cue
 
 LONGEST_MS = 7_000
 MOST_CHARACTERS = 60

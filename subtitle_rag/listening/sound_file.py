@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from subtitle_rag.domain.errors import AppError
-from subtitle_rag.i18n import _
+from subtitle_rag.base.domain.errors import AppError
+from subtitle_rag.base.i18n import _
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

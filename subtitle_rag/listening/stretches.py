@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from subtitle_rag.domain.values import Cue, GapReason, HeardStretch, SpeechGap
-from subtitle_rag.i18n import _
+from subtitle_rag.base.domain.values import Cue, GapReason, HeardStretch, SpeechGap
+from subtitle_rag.base.i18n import _
 from subtitle_rag.listening.guards import Passage, doubtful, echoes, silent_speech, without_stock_phrases
 from subtitle_rag.listening.sentences import HeardWord, cues_of_words
 from subtitle_rag.listening.sound_file import LONGEST_MS, RATE, SoundFile

@@ -7,10 +7,10 @@ from pathlib import Path
 from threading import Event, Timer
 from typing import Any
 
-from subtitle_rag.domain.errors import AppError
-from subtitle_rag.domain.values import Cue, GapReason, HeardStretch
-from subtitle_rag.installation.extras import LISTEN
-from subtitle_rag.installation.package_installer import require_extra
+from subtitle_rag.base.domain.errors import AppError
+from subtitle_rag.base.domain.values import Cue, GapReason, HeardStretch
+from subtitle_rag.base.installation.extras import LISTEN
+from subtitle_rag.base.installation.package_installer import require_extra
 from subtitle_rag.listening.listening_process import replies
 from subtitle_rag.models.model_store import ModelStore, SpeechFiles
 

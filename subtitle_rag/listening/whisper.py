@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from subtitle_rag.domain.errors import AppError
+from subtitle_rag.base.domain.errors import AppError
 from subtitle_rag.listening.guards import Passage
 from subtitle_rag.listening.sentences import HeardWord
 from subtitle_rag.listening.voice import FRAME, PADDING_S, VoiceTrack

@@ -1,1 +1,1 @@
-"""Models: the manifest, the files on this machine (`model_store`), and their `download`."""
+"""Encoders, rerankers and language models: the manifest, their files, and the processes that hold them."""

@@ -20,13 +20,13 @@ from queue import Empty, SimpleQueue
 from types import ModuleType
 from typing import TYPE_CHECKING, BinaryIO, Self, cast
 
-from subtitle_rag.atomic_files import replace_path
-from subtitle_rag.domain.errors import AppError, BusyError, UsageError
-from subtitle_rag.domain.events import ModelEvent, ModelFetched
-from subtitle_rag.domain.progress import Pace, Progress
-from subtitle_rag.domain.values import byte_size
-from subtitle_rag.i18n import _
-from subtitle_rag.installation.package_installer import require_extra
+from subtitle_rag.base.atomic_files import replace_path
+from subtitle_rag.base.domain.errors import AppError, BusyError, UsageError
+from subtitle_rag.base.domain.events import ModelEvent, ModelFetched
+from subtitle_rag.base.domain.progress import Pace, Progress
+from subtitle_rag.base.domain.values import byte_size
+from subtitle_rag.base.i18n import _
+from subtitle_rag.base.installation.package_installer import require_extra
 from subtitle_rag.models.manifest import HubModel
 from subtitle_rag.models.record import FileRecord, Record, hold_model, matches, writing
 

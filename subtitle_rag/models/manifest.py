@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from subtitle_rag.installation.extras import LISTEN, MEANING, NEURAL, Extra
+from subtitle_rag.base.installation.extras import LISTEN, MEANING, NEURAL, Extra
 from subtitle_rag.models.prompts import Prompts
 
 _MANIFESTS = (

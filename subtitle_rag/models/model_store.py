@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from subtitle_rag.config.settings import ModelSettings
-from subtitle_rag.domain.errors import AppError, UsageError
-from subtitle_rag.domain.events import ModelEvent
-from subtitle_rag.i18n import N_, _
-from subtitle_rag.installation.extras import MEANING, NEURAL, Extra
+from subtitle_rag.base.config.settings import ModelSettings
+from subtitle_rag.base.domain.errors import AppError, UsageError
+from subtitle_rag.base.domain.events import ModelEvent
+from subtitle_rag.base.i18n import N_, _
+from subtitle_rag.base.installation.extras import MEANING, NEURAL, Extra
 from subtitle_rag.models import local, manifest
 from subtitle_rag.models.prompts import Prompts
 from subtitle_rag.models.record import Record, hold_model, writing

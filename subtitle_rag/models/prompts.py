@@ -1,13 +1,13 @@
 """Prompts before queries and passages, as part of an encoder's id: other prompts make other vectors.
 
 An id is `NAME@DIGEST`, then `?query=…&document=…` unless the prompts come from the model's own files, then the options
-of `retrieval.named_vectors`. So queries get the prompts that the stored vectors were made with.
+of `base.vectors.named_vectors`. So queries get the prompts that the stored vectors were made with.
 """
 
 from dataclasses import dataclass
 from urllib.parse import parse_qs, urlencode
 
-from subtitle_rag.i18n import N_
+from subtitle_rag.base.i18n import N_
 
 NO_PROMPTS = N_("no prompts are known for it")
 _MARK = "?"

@@ -10,9 +10,9 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from subtitle_rag.atomic_files import lock_file, replace_content
-from subtitle_rag.domain.errors import AppError, BusyError
-from subtitle_rag.i18n import _
+from subtitle_rag.base.atomic_files import lock_file, replace_content
+from subtitle_rag.base.domain.errors import AppError, BusyError
+from subtitle_rag.base.i18n import _
 from subtitle_rag.models.manifest import HubModel
 
 logger = logging.getLogger(__name__)

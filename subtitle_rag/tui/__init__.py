@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from textual import events
 
-    from subtitle_rag.config.settings import Settings
+    from subtitle_rag.base.config.settings import Settings
 
 __all__ = ["run"]
 
@@ -69,11 +69,11 @@ def _run(settings: "Settings", *, in_sample: bool) -> int:
     prepare_textual()
     from subtitle_rag.library.app_state import theme_at
     from subtitle_rag.runtime import Runtime
-    from subtitle_rag.sample_library import sample_settings
     from subtitle_rag.tui import themes
     from subtitle_rag.tui.app import SubtitleApp
     from subtitle_rag.tui.keys import keymap
     from subtitle_rag.tui.navigation import LibrarySwitch
+    from subtitle_rag.workflows.sample_library import sample_settings
 
     keymap.check(settings.keys, settings.paths.config)
     themes.check(settings)
@@ -95,10 +95,10 @@ def _run(settings: "Settings", *, in_sample: bool) -> int:
 
 def _reread(settings: "Settings") -> "Settings":
     """Return the settings as the config has them now, or these if anything in it is wrong."""
-    from subtitle_rag.app_settings import settings_for_reopening
-    from subtitle_rag.domain.errors import UsageError
+    from subtitle_rag.base.domain.errors import UsageError
     from subtitle_rag.tui import themes
     from subtitle_rag.tui.keys import keymap
+    from subtitle_rag.workflows.app_settings import settings_for_reopening
 
     new = settings_for_reopening(settings)
     try:

@@ -23,18 +23,19 @@ from textual.screen import Screen
 from textual.theme import Theme
 from textual.worker import Worker, WorkerFailed, WorkerState
 
-from subtitle_rag import i18n
-from subtitle_rag.i18n import _
+from subtitle_rag.base import i18n
+from subtitle_rag.base.i18n import _
 from subtitle_rag.library.app_state import THEME
-from subtitle_rag.tui import messages, palette, textual_fixes, themes
+from subtitle_rag.tui import palette, textual_fixes, themes
 from subtitle_rag.tui.key_router import KeyRouter
 from subtitle_rag.tui.keys import keymap
 from subtitle_rag.tui.navigation import PagesApp
-from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.shared import messages
+from subtitle_rag.tui.shared.clean_text import clean
 
 if TYPE_CHECKING:
-    from subtitle_rag.pipeline import ListeningOffer
     from subtitle_rag.runtime import Runtime
+    from subtitle_rag.workflows.pipeline import ListeningOffer
 
 logger = logging.getLogger(__name__)
 
@@ -210,7 +211,7 @@ class SubtitleApp(PagesApp):
 
     def _listen(self, offer: "ListeningOffer") -> None:
         """Have listened to what the user has agreed to."""
-        from subtitle_rag.transcribing.listening_plan import request_listening
+        from subtitle_rag.listening.listening_plan import request_listening
 
         runtime = self.runtime
         runtime.may_fetch_speech_model = True

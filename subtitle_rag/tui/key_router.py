@@ -17,8 +17,8 @@ from textual.widgets import Input
 
 from subtitle_rag.tui.navigation import PagesApp
 from subtitle_rag.tui.screens.base_screen import BaseScreen
-from subtitle_rag.tui.state.source_field import pasted_address
-from subtitle_rag.tui.widgets.text_field import TextField
+from subtitle_rag.tui.shared.fields.text_field import TextField
+from subtitle_rag.tui.shared.source_field import pasted_address
 
 HOLD_S = 0.3
 """Longest time between two letters of a word."""

@@ -12,35 +12,35 @@ from textual.binding import BindingType
 from textual.command import CommandPalette
 from textual.screen import Screen
 
-from subtitle_rag.i18n import N_, _
-from subtitle_rag.requests import JobRequest
-from subtitle_rag.tui.app_port import AppPort
+from subtitle_rag.base.i18n import N_, _
+from subtitle_rag.tui.controllers.app_port import AppPort
 from subtitle_rag.tui.controllers.context import AppContext
-from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
-from subtitle_rag.tui.dialogs.help_screen import HelpScreen
-from subtitle_rag.tui.dialogs.install_screen import InstallScreen
-from subtitle_rag.tui.dialogs.player_screen import PlayerScreen
-from subtitle_rag.tui.dialogs.scene_menu import SceneMenu
 from subtitle_rag.tui.keys.commands import HELP, command
 from subtitle_rag.tui.keys.keymap import acts_of
-from subtitle_rag.tui.messages import PlayersFound
 from subtitle_rag.tui.screens.base_screen import BaseScreen
-from subtitle_rag.tui.screens.search_screen import SearchScreen
-from subtitle_rag.tui.state.offers import ModelDownload
-from subtitle_rag.tui.state.removal import Removal
-from subtitle_rag.tui.text.confirmations import (
+from subtitle_rag.tui.screens.dialogs.help_screen import HelpScreen
+from subtitle_rag.tui.screens.dialogs.install_screen import InstallScreen
+from subtitle_rag.tui.screens.dialogs.player_screen import PlayerScreen
+from subtitle_rag.tui.screens.dialogs.scene_menu import SceneMenu
+from subtitle_rag.tui.screens.search.search_screen import SearchScreen
+from subtitle_rag.tui.shared.dialogs.confirm_screen import ConfirmScreen
+from subtitle_rag.tui.shared.dialogs.confirmations import (
     context_confirmation,
     leave_confirmation,
     listening_confirmation,
     removal_confirmation,
 )
-from subtitle_rag.tui.widgets.text_field import TextField
+from subtitle_rag.tui.shared.fields.text_field import TextField
+from subtitle_rag.tui.shared.jobs.removal import Removal
+from subtitle_rag.tui.shared.messages import PlayersFound
+from subtitle_rag.tui.shared.progress.offers import ModelDownload
+from subtitle_rag.workflows.requests import JobRequest
 
 if TYPE_CHECKING:
-    from subtitle_rag.pipeline import ContextOffer, ListeningOffer
     from subtitle_rag.runtime import Runtime
-    from subtitle_rag.tui.screens.answer_screen import AnswerScreen
-    from subtitle_rag.tui.screens.library_screen import LibraryScreen
+    from subtitle_rag.tui.screens.answer.answer_screen import AnswerScreen
+    from subtitle_rag.tui.screens.library.library_screen import LibraryScreen
+    from subtitle_rag.workflows.pipeline import ContextOffer, ListeningOffer
 
 
 SCENE_COMMANDS = (
@@ -235,7 +235,7 @@ class PagesApp(AppPort):
 
     def _push_library(self, address: str = "", *, takes_query: bool = False) -> None:
         """Open the library above the search, with `address` in its field, or what was typed for the search before."""
-        from subtitle_rag.tui.screens.library_screen import LibraryScreen
+        from subtitle_rag.tui.screens.library.library_screen import LibraryScreen
 
         if self.in_search:  # any other screen keeps its place
             begin_query = self.search_screen.begin_query
@@ -295,7 +295,7 @@ class PagesApp(AppPort):
 
     async def open_answers(self) -> None:
         """Open the answers from anywhere, with the search's query as the next question, or go back to them."""
-        from subtitle_rag.tui.screens.answer_screen import AnswerScreen
+        from subtitle_rag.tui.screens.answer.answer_screen import AnswerScreen
 
         if self.answers is not None and self.answers in self.screen_stack:
             self._return_to(self.answers)
@@ -317,7 +317,7 @@ class PagesApp(AppPort):
 
     def action_open_transcript(self) -> None:
         """Open all lines of the video that is chosen on the screen."""
-        from subtitle_rag.tui.screens.transcript_screen import TranscriptScreen
+        from subtitle_rag.tui.screens.transcript.transcript_screen import TranscriptScreen
 
         moment = self.page.chosen_moment if self.page else None
         if moment is None:
@@ -329,7 +329,7 @@ class PagesApp(AppPort):
 
     def action_open_overview(self) -> None:
         """Open the overview of the channel or video that is chosen on the screen."""
-        from subtitle_rag.tui.screens.overview_screen import OverviewScreen
+        from subtitle_rag.tui.screens.overview.overview_screen import OverviewScreen
 
         page = self.page
         moment = page.chosen_moment if page else None
@@ -342,7 +342,7 @@ class PagesApp(AppPort):
     # --- marks and export ---
 
     def action_open_marks(self) -> None:
-        from subtitle_rag.tui.screens.marks_screen import MarksScreen
+        from subtitle_rag.tui.screens.marks.marks_screen import MarksScreen
 
         self.context.marks.read()
         self.push_screen(MarksScreen(self.context))
@@ -360,14 +360,14 @@ class PagesApp(AppPort):
             self.push_screen(HelpScreen(page))
 
     def action_open_checks(self) -> None:
-        from subtitle_rag.tui.screens.checks_screen import ChecksScreen
+        from subtitle_rag.tui.screens.checks.checks_screen import ChecksScreen
 
         self.push_screen(ChecksScreen(self.context))
 
     # --- settings ---
 
     def action_open_settings(self) -> None:
-        from subtitle_rag.tui.screens.settings_screen import SettingsScreen
+        from subtitle_rag.tui.screens.settings.settings_screen import SettingsScreen
 
         self.push_screen(SettingsScreen(self.context, reopen=self._reopen))
 

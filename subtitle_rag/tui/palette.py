@@ -10,14 +10,14 @@ from textual.command import CommandPalette, DiscoveryHit, Hits
 from textual.screen import Screen
 from textual.system_commands import SystemCommandsProvider
 
-from subtitle_rag.i18n import N_, _
-from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
+from subtitle_rag.base.i18n import N_, _
 from subtitle_rag.tui.keys.keymap import acts_of
 from subtitle_rag.tui.navigation import PagesApp
-from subtitle_rag.tui.state.offers import ModelDownload
-from subtitle_rag.tui.state.query_filters import query_chips, without_filters
-from subtitle_rag.tui.text.confirmations import recents_confirmation
-from subtitle_rag.tui.text.model_lines import download_size
+from subtitle_rag.tui.shared.dialogs.confirm_screen import ConfirmScreen
+from subtitle_rag.tui.shared.dialogs.confirmations import recents_confirmation
+from subtitle_rag.tui.shared.progress.model_lines import download_size
+from subtitle_rag.tui.shared.progress.offers import ModelDownload
+from subtitle_rag.tui.shared.query_filters import query_chips, without_filters
 
 PLACES = {
     "app": N_("Open"),
@@ -50,7 +50,7 @@ def open_themes(app: App[object]) -> None:
 
 def entries(app: PagesApp, screen: Screen[Any]) -> Iterator[SystemCommand]:
     """List the commands of `screen` and of the app; the last one quits."""
-    from subtitle_rag.tui.screens.search_screen import SearchScreen
+    from subtitle_rag.tui.screens.search.search_screen import SearchScreen
 
     context = app.context
     if isinstance(screen, SearchScreen) and query_chips(query := screen.query_line.value):

@@ -17,9 +17,9 @@ from collections.abc import Iterator, Mapping
 from textual.color import Color
 from textual.theme import BUILTIN_THEMES, Theme
 
-from subtitle_rag.config.config_file import Mistake, bad_config, mistake_in, nearest
-from subtitle_rag.config.settings import Settings
-from subtitle_rag.i18n import _
+from subtitle_rag.base.config.config_file import Mistake, bad_config, mistake_in, nearest
+from subtitle_rag.base.config.settings import Settings
+from subtitle_rag.base.i18n import _
 
 SIXTEEN_COLOURS = "ansi-dark"
 """The theme of terminals with 16 colours, to which those of other themes are far: orange becomes red."""

@@ -10,8 +10,8 @@ from textual.dom import DOMNode
 from textual.message import Message
 from textual.worker import get_current_worker
 
-from subtitle_rag.domain.errors import AppError, UsageError
-from subtitle_rag.log_file import log_path
+from subtitle_rag.base.domain.errors import AppError, UsageError
+from subtitle_rag.base.log_file import log_path
 
 if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime

@@ -7,8 +7,8 @@ import pytest
 
 import subtitle_rag
 from subtitle_rag.contexts import planning
-from subtitle_rag.retrieval.korean.morphemes import Analyzer
-from subtitle_rag.retrieval.search.searcher import Searcher
+from subtitle_rag.korean.morphemes import Analyzer
+from subtitle_rag.search.searcher import Searcher
 from tests.answers.desk import NAME, Desk
 from tests.answers.model import quoting
 from tests.stand_ins.ollama import Model, StandIn

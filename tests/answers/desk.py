@@ -7,13 +7,20 @@ from dataclasses import dataclass, replace
 
 from subtitle_rag.answers.answer import Answerer, Conversation
 from subtitle_rag.answers.gathering import AnswerOptions, Gatherer
-from subtitle_rag.config.settings import LlmSettings
-from subtitle_rag.domain.answer_values import Answer, AnswerEvent, AnswerPiece, AnswerRequest, Evidence, EvidenceSource
-from subtitle_rag.domain.errors import AppError
-from subtitle_rag.domain.values import Line, Video
-from subtitle_rag.llm.llm_client import Llm
-from subtitle_rag.retrieval.search.query import parse_query
-from subtitle_rag.retrieval.search.scenes import Scene
+from subtitle_rag.base.config.settings import LlmSettings
+from subtitle_rag.base.domain.answer_values import (
+    Answer,
+    AnswerEvent,
+    AnswerPiece,
+    AnswerRequest,
+    Evidence,
+    EvidenceSource,
+)
+from subtitle_rag.base.domain.errors import AppError
+from subtitle_rag.base.domain.values import Line, Video
+from subtitle_rag.models.ollama.llm_client import Llm
+from subtitle_rag.search.query import parse_query
+from subtitle_rag.search.scenes import Scene
 from tests.contexts.desk import talk
 from tests.stand_ins.ollama import Asked, StandIn
 from tests.support.invented import context

@@ -14,15 +14,15 @@ from subtitle_rag.answers.context_builder import SHARE
 from subtitle_rag.answers.gathering import AnswerOptions, BuilderName, Gatherer
 from subtitle_rag.answers.token_budget import TokenBudget
 from subtitle_rag.answers.wording import answer_remarks
+from subtitle_rag.base.domain.answer_values import AnswerPiece
+from subtitle_rag.base.domain.errors import LlmError
+from subtitle_rag.base.domain.events import ContextReport
 from subtitle_rag.contexts import planning
 from subtitle_rag.contexts.writer import Writer
-from subtitle_rag.domain.answer_values import AnswerPiece
-from subtitle_rag.domain.errors import LlmError
-from subtitle_rag.domain.events import ContextReport
+from subtitle_rag.korean.morphemes import Analyzer
 from subtitle_rag.library import connection
-from subtitle_rag.retrieval.korean.morphemes import Analyzer
-from subtitle_rag.retrieval.search.query import parse_query
-from subtitle_rag.retrieval.search.searcher import Searcher
+from subtitle_rag.search.query import parse_query
+from subtitle_rag.search.searcher import Searcher
 from tests.answers.desk import KIMCHI, NAME, QUESTION, SAUCE, SEARCH, Desk, Told, failure, fill, put_long, system, told
 from tests.answers.model import quoting, scenes
 from tests.contexts.desk import talk

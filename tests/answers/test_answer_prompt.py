@@ -7,9 +7,9 @@ import pytest
 from subtitle_rag.answers import answer_prompt
 from subtitle_rag.answers.answer_prompt import AnswerPrompt, Turn
 from subtitle_rag.answers.token_budget import TokenBudget
+from subtitle_rag.base.domain.answer_values import EvidenceKind
+from subtitle_rag.base.domain.errors import UsageError
 from subtitle_rag.contexts.prompt_layout import TOKENS_PER_CHAR
-from subtitle_rag.domain.answer_values import EvidenceKind
-from subtitle_rag.domain.errors import UsageError
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,9 @@
 import pytest
 
 from subtitle_rag.answers.gathering import AnswerOptions
+from subtitle_rag.base.domain.errors import UsageError
 from subtitle_rag.contexts import planning
 from subtitle_rag.contexts.context_prompt import BUCKETS
-from subtitle_rag.domain.errors import UsageError
 from tests.answers.desk import KIMCHI, QUESTION, SAUCE, SEARCH, Desk, fill, put_long, system, told
 from tests.answers.model import quoting, scenes
 from tests.contexts.desk import talk

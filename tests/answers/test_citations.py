@@ -8,10 +8,10 @@ import pytest
 from subtitle_rag import evaluation
 from subtitle_rag.answers.answer_prompt import NOT_FOUND
 from subtitle_rag.answers.citations import CitationCheck, check_citations, makes_claims, unsaid_words
-from subtitle_rag.domain.answer_values import EvidenceSource
-from subtitle_rag.domain.values import Window
+from subtitle_rag.base.domain.answer_values import EvidenceSource
+from subtitle_rag.base.domain.values import Window
 from subtitle_rag.evaluation import dataset
-from subtitle_rag.retrieval.korean.morphemes import Analyzer
+from subtitle_rag.korean.morphemes import Analyzer
 from tests.answers.desk import source
 from tests.support.cases import cases
 from tests.support.place import Place

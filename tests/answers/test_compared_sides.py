@@ -2,8 +2,8 @@
 
 from subtitle_rag.answers import wording
 from subtitle_rag.answers.compared_sides import compared_sides
-from subtitle_rag.retrieval.korean.morphemes import Analyzer
-from subtitle_rag.retrieval.search.query import parse_query
+from subtitle_rag.korean.morphemes import Analyzer
+from subtitle_rag.search.query import parse_query
 from tests.answers.desk import SEARCH, Desk
 from tests.support.cases import cases
 from tests.support.searchable import video

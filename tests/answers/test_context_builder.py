@@ -19,12 +19,12 @@ from subtitle_rag.answers.context_builder import (
     speech,
     surrounded,
 )
+from subtitle_rag.base.domain.values import Cue
 from subtitle_rag.captions.windows import cut_windows
 from subtitle_rag.contexts.prompt_layout import estimate
-from subtitle_rag.domain.values import Cue
-from subtitle_rag.retrieval.search.query import parse_query
-from subtitle_rag.retrieval.search.scenes import Scene
-from subtitle_rag.retrieval.search.searcher import Searcher
+from subtitle_rag.search.query import parse_query
+from subtitle_rag.search.scenes import Scene
+from subtitle_rag.search.searcher import Searcher
 from tests.answers.desk import scene
 from tests.answers.model import scenes as numbered
 from tests.support.cases import cases

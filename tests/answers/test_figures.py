@@ -1,8 +1,8 @@
 """How often captions say the words of a question: one line of the evidence, and what answers make of it."""
 
 from subtitle_rag.answers.citations import check_citations
-from subtitle_rag.domain.answer_values import WordCount
-from subtitle_rag.retrieval.korean.morphemes import Analyzer
+from subtitle_rag.base.domain.answer_values import WordCount
+from subtitle_rag.korean.morphemes import Analyzer
 from tests.answers.desk import SEARCH, Desk, fill, source
 from tests.support.searchable import video
 

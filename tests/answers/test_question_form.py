@@ -6,8 +6,8 @@ from subtitle_rag.answers import answer_prompt, wording
 from subtitle_rag.answers.citations import check_citations
 from subtitle_rag.answers.context_builder import QuestionForm, form_of
 from subtitle_rag.answers.gathering import AnswerOptions
-from subtitle_rag.domain.answer_values import Answer, Evidence
-from subtitle_rag.retrieval.korean.morphemes import Analyzer
+from subtitle_rag.base.domain.answer_values import Answer, Evidence
+from subtitle_rag.korean.morphemes import Analyzer
 from tests.answers.desk import SEARCH, Desk, fill, source
 from tests.support.cases import cases
 

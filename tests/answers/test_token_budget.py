@@ -6,7 +6,7 @@ import pytest
 
 from subtitle_rag.contexts import planning
 from subtitle_rag.contexts.planning import PromptSizes, lacks_shared_memory
-from subtitle_rag.llm.responses import Loaded, ModelInfo, model_from_show
+from subtitle_rag.models.ollama.responses import Loaded, ModelInfo, model_from_show
 
 GB = 10**9
 

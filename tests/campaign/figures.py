@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from subtitle_rag.domain.errors import AppError
+from subtitle_rag.base.domain.errors import AppError
 
 SEED = int(os.environ.get("SUBTITLE_RAG_SEED") or 19)
 

@@ -19,12 +19,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.config import settings as config
-from subtitle_rag.hosting.entry import host_entry
+from subtitle_rag.base.config import settings as config
+from subtitle_rag.base.hosting.entry import host_entry
+from subtitle_rag.base.log_file import MAX_BYTES
 from subtitle_rag.library.backup import COUNT
-from subtitle_rag.log_file import MAX_BYTES
-from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.runtime import Runtime
+from subtitle_rag.search.query import parse_query
 from tests.stand_ins.youtube import Caption, Channel, Clip, StandIn
 from tests.support.invented import came_true
 from tests.support.processes import command_line

@@ -7,7 +7,7 @@
 | clips, joined     | ffmpeg  | the frames of the ranges as one film, in their order    |
 | clip of no time   | -       | an error, and no file                                   |
 
-`test_players` has jumps and `play` in mpv, `tests/exporting/test_anki_cards.py` Anki.
+`test_players` has jumps and `play` in mpv, `tests/sharing/test_anki_cards.py` Anki.
 """
 
 import shutil

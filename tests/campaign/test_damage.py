@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.domain.errors import AppError
+from subtitle_rag.base.domain.errors import AppError
+from subtitle_rag.base.vectors.named_vectors import vector_names
+from subtitle_rag.index.index_edge import EdgeIndex
+from subtitle_rag.index.vector_backup import VectorBackup, back_up_vectors, backup_path
+from subtitle_rag.korean.morphemes import ANALYZER, Analyzer
 from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.index.index_edge import EdgeIndex
-from subtitle_rag.retrieval.index.vector_backup import VectorBackup, back_up_vectors, backup_path
-from subtitle_rag.retrieval.korean.morphemes import ANALYZER, Analyzer
-from subtitle_rag.retrieval.named_vectors import vector_names
-from tests.retrieval.points import dense
+from tests.index.points import dense
 from tests.support.invented import end_hosts
 from tests.support.place import Place
 from tests.support.served import videos

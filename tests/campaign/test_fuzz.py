@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from subtitle_rag.base.domain.errors import CaptionError
+from subtitle_rag.base.domain.events import VideoFailed
 from subtitle_rag.captions.parse import parse_captions
 from subtitle_rag.captions.windows import MAX_CHARS, cut_windows
-from subtitle_rag.domain.errors import CaptionError
-from subtitle_rag.domain.events import VideoFailed
-from subtitle_rag.retrieval.korean.morphemes import Analyzer
+from subtitle_rag.korean.morphemes import Analyzer
 from tests.campaign.mutations import mutated, mutations
 from tests.support.place import Place
 

@@ -17,7 +17,7 @@ import resource, sys
 from pathlib import Path
 from subtitle_rag.captions.parse import parse_captions
 from subtitle_rag.captions.windows import cut_windows
-from subtitle_rag.domain.errors import CaptionError
+from subtitle_rag.base.domain.errors import CaptionError
 try:
     made = cut_windows("a", parse_captions(Path(sys.argv[1]).read_bytes(), sys.argv[2]))
     print("windows", len(made), max(len(window.text) for window in made), end=" ")

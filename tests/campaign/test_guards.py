@@ -15,10 +15,10 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
+from subtitle_rag.base.domain.errors import AppError, LlmError, UsageError
 from subtitle_rag.captions.addresses import MAX_TEXT, parse_address, parse_addresses
-from subtitle_rag.captions.request_rules import may_answer
-from subtitle_rag.domain.errors import AppError, LlmError, UsageError
-from subtitle_rag.llm import host_guard
+from subtitle_rag.models.ollama import host_guard
+from subtitle_rag.youtube.request_rules import may_answer
 from tests.campaign.figures import SEED, Figures, Say, count, say
 from tests.support.addresses import REFUSED, TYPED
 
@@ -262,7 +262,7 @@ class _Trap:
 def test_a_host_unpickles_nothing_of_a_stranger(say: Say) -> None:
     """Hosts prove the key before they read an object, as `multiprocessing.connection` does it."""
     figures = Figures("guards pickles")
-    from subtitle_rag.hosting import handshake
+    from subtitle_rag.base.hosting import handshake
 
     key = b"k" * 32
     for number in range(max(20, COUNT // 200)):

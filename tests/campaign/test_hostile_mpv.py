@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag.player import mpv
-from subtitle_rag.player.mpv import MpvLaunch
+from subtitle_rag.sharing.player import mpv
+from subtitle_rag.sharing.player.mpv import MpvLaunch
 from tests.campaign.figures import SEED, Figures, Say, count, say
 from tests.campaign.hostile_http import JUNK, changed
 

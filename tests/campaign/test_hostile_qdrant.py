@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag.config.settings import QdrantSettings
-from subtitle_rag.retrieval.index.index_rules import check_id, check_points
-from subtitle_rag.retrieval.index.index_server import ServerIndex
-from subtitle_rag.retrieval.values import DenseVector, Filter, VectorSearch
+from subtitle_rag.base.config.settings import QdrantSettings
+from subtitle_rag.base.vectors.points import DenseVector, Filter, VectorSearch
+from subtitle_rag.index.index_rules import check_id, check_points
+from subtitle_rag.index.index_server import ServerIndex
 from tests.campaign.figures import SEED, Figures, Say, count, say
 from tests.campaign.hostile_http import Answer, Attacked, HostileServer, Query, plain
-from tests.retrieval.points import META, dense, pid, point, server_index, sparse
+from tests.index.points import META, dense, pid, point, server_index, sparse
 from tests.stand_ins.qdrant import StandIn
 
 __all__ = ["say"]
@@ -98,7 +98,7 @@ CALLS: tuple[Callable[[ServerIndex], Any], ...] = (
 def test_a_hostile_qdrant_is_understood_or_refused(
     hostile: tuple[Attacked, HostileServer], say: Say, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("subtitle_rag.retrieval.index.server_terms.TIMEOUT_S", 1)
+    monkeypatch.setattr("subtitle_rag.index.server_terms.TIMEOUT_S", 1)
     figures = Figures("hostile qdrant", foreign=0)
     qdrant, server = hostile
     with HostileServer(lambda _query: plain(Answer(200, {}, b"{}"))) as foreign:

@@ -19,10 +19,10 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.config import settings as config
-from subtitle_rag.domain.errors import AppError
-from subtitle_rag.retrieval.search.query import parse_query
+from subtitle_rag.base.config import settings as config
+from subtitle_rag.base.domain.errors import AppError
 from subtitle_rag.runtime import Runtime
+from subtitle_rag.search.query import parse_query
 from tests.stand_ins.qdrant import StandIn
 from tests.support.heard import MODEL, use_reader, write_wav
 from tests.support.invented import caption_folder, end_hosts

@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag import player
-from subtitle_rag.domain.errors import AppError
-from subtitle_rag.player import mpv
-from subtitle_rag.player.launch import Launch
+from subtitle_rag.base.domain.errors import AppError
+from subtitle_rag.sharing import player
+from subtitle_rag.sharing.player import mpv
+from subtitle_rag.sharing.player.launch import Launch
 from tests.support.invented import came_true, end_hosts
 from tests.support.processes import command_line
 

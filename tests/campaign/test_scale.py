@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag.config import settings as config
-from subtitle_rag.hosting.entry import host_entry
-from subtitle_rag.retrieval.search.query import parse_query
+from subtitle_rag.base.config import settings as config
+from subtitle_rag.base.hosting.entry import host_entry
 from subtitle_rag.runtime import Runtime
+from subtitle_rag.search.query import parse_query
 from tests.support.invented import WORDS, end_hosts
 from tests.support.processes import command_line
 from tests.support.terminal import memory

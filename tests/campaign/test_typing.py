@@ -18,8 +18,8 @@ import pytest
 from textual import events
 from textual.widgets import Input
 
-from subtitle_rag.config import settings as config
-from subtitle_rag.retrieval.korean.keyboard import key_sequence
+from subtitle_rag.base.config import settings as config
+from subtitle_rag.korean.keyboard import key_sequence
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from tests.campaign.figures import Say, count, say

@@ -16,7 +16,7 @@ prepare_textual()
 
 from textual.widgets import Input  # noqa: E402 - Textual reads when it is imported what was set
 
-from subtitle_rag import cli  # noqa: E402
+from subtitle_rag.cli import main as cli  # noqa: E402
 from subtitle_rag.tui.app import SubtitleApp  # noqa: E402
 from tests.campaign.typed_places import QUERY, go_to  # noqa: E402
 

@@ -7,8 +7,8 @@ from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
 
-from subtitle_rag.domain.answer_values import Answer, Evidence
-from subtitle_rag.retrieval.korean.keyboard import JAMO_BY_KEY, key_sequence
+from subtitle_rag.base.domain.answer_values import Answer, Evidence
+from subtitle_rag.korean.keyboard import JAMO_BY_KEY, key_sequence
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from subtitle_rag.base.domain.errors import UsageError
 from subtitle_rag.captions import address_lists
 from subtitle_rag.captions.address_lists import is_address_list, parse_address_list, read_address_list
-from subtitle_rag.domain.errors import UsageError
 
 ONE, TWO = "UC" + "a" * 22, "UC" + "b" * 22
 VIDEO, PLAYLIST = "dQw4w9WgXcQ", "PL" + "c" * 16

@@ -7,9 +7,9 @@ from urllib.parse import quote, unquote, urlsplit
 import pytest
 from hypothesis import given, strategies as st
 
+from subtitle_rag.base.domain.errors import UsageError
+from subtitle_rag.base.domain.values import TABS
 from subtitle_rag.captions.addresses import Source, addresses_in, find_addresses, parse_address, parse_addresses
-from subtitle_rag.domain.errors import UsageError
-from subtitle_rag.domain.values import TABS
 from tests.support.addresses import (
     CHANNEL,
     DECOMPOSED,

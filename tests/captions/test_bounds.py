@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from subtitle_rag.base.domain.errors import CaptionError
+from subtitle_rag.base.domain.values import MAX_MARKS, Cue, nfc
 from subtitle_rag.captions import cue_blocks, json3 as json3_format
 from subtitle_rag.captions.formats import FORMATS
 from subtitle_rag.captions.parse import parse_captions
 from subtitle_rag.captions.windows import MAX_CHARS, cut_windows
-from subtitle_rag.domain.errors import CaptionError
-from subtitle_rag.domain.values import MAX_MARKS, Cue, nfc
 from tests.support.cases import cases
 from tests.support.reading import HEAD, ONE
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from subtitle_rag.base.domain.events import FileNotice
 from subtitle_rag.captions.clock_lines import read_clocks
 from subtitle_rag.captions.parse import parse_captions, unread_times
-from subtitle_rag.domain.events import FileNotice
 from tests.support.cases import cases
 from tests.support.place import Place
 from tests.support.reading import put, spans

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from subtitle_rag.base.domain.errors import AppError, CaptionError
+from subtitle_rag.base.domain.events import FileNotice, IndexReport
+from subtitle_rag.base.ffmpeg import EmbeddedTrack, Ffmpeg, FilmProbe, MediaProbe
 from subtitle_rag.captions.files import discover, read
 from subtitle_rag.captions.films import find_media
 from subtitle_rag.captions.parse import parse_captions
-from subtitle_rag.domain.errors import AppError, CaptionError
-from subtitle_rag.domain.events import FileNotice, IndexReport
-from subtitle_rag.ffmpeg import EmbeddedTrack, Ffmpeg, FilmProbe, MediaProbe
 from tests.support.hermetic import program
 from tests.support.place import Place
 from tests.support.reading import SUBRIP, groups, put
@@ -109,7 +109,7 @@ def test_films_and_sounds_without_captions_and_a_missing_ffmpeg_are_told(
 
     assert told() == {"left_out_films": {"mkv": 1, "mp4": 1, "mp3": 1, "ogg": 1}}
     monkeypatch.undo()
-    monkeypatch.setattr("subtitle_rag.ffmpeg.shutil.which", lambda _name: None)
+    monkeypatch.setattr("subtitle_rag.base.ffmpeg.shutil.which", lambda _name: None)
     assert told() == {"left_out_unseen": {"mkv": 1, "mp4": 1}, "left_out_films": {"mp3": 1, "ogg": 1}}
 
 

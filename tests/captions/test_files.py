@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from subtitle_rag.base.domain.errors import CaptionError, UsageError
+from subtitle_rag.base.domain.events import FileNotice, VideoFailed
+from subtitle_rag.base.domain.values import Video
 from subtitle_rag.captions import files, films
 from subtitle_rag.captions.files import CaptionFile, CaptionGroup, discover, read
 from subtitle_rag.captions.films import find_media
 from subtitle_rag.captions.formats import FORMATS, suffix_list
-from subtitle_rag.domain.errors import CaptionError, UsageError
-from subtitle_rag.domain.events import FileNotice, VideoFailed
-from subtitle_rag.domain.values import Video
 
 CONTENT = "WEBVTT\n\n00:01.000 --> 00:02.000\n안녕하세요\n"
 ID = "aB3_-xYz019"

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from subtitle_rag.base.domain.events import FileNotice
+from subtitle_rag.base.domain.values import Chapter
 from subtitle_rag.captions.files import discover, silent_films
 from subtitle_rag.captions.films import find_media
-from subtitle_rag.domain.events import FileNotice
-from subtitle_rag.domain.values import Chapter
 from tests.support.cases import cases
 from tests.support.reading import SUBRIP, groups, put
 

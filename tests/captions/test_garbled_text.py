@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from subtitle_rag.base.domain.errors import CaptionError
+from subtitle_rag.base.domain.events import FileNotice, VideoFailed
 from subtitle_rag.captions.files import CaptionGroup, discover
 from subtitle_rag.captions.text_encoding import decode
-from subtitle_rag.domain.errors import CaptionError
-from subtitle_rag.domain.events import FileNotice, VideoFailed
 from tests.support.cases import cases
 from tests.support.place import Place
 from tests.support.reading import put

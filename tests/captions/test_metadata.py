@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from subtitle_rag.base.domain.values import Chapter, Details, Heat
 from subtitle_rag.captions import metadata
 from subtitle_rag.captions.metadata import MAX_DESCRIPTION, MAX_ENTRIES, MAX_NAME
-from subtitle_rag.domain.values import Chapter, Details, Heat
 from tests.support.cases import cases
 
 ODD: list[object] = [

@@ -5,11 +5,11 @@ import time
 import pytest
 from hypothesis import given, strategies as st
 
+from subtitle_rag.base.domain.errors import CaptionError
 from subtitle_rag.captions.caption_text import plain_text
 from subtitle_rag.captions.formats import FORMATS
 from subtitle_rag.captions.parse import parse_captions
 from subtitle_rag.captions.text_encoding import decode
-from subtitle_rag.domain.errors import CaptionError
 from tests.support.cases import cases
 from tests.support.reading import HEAD, ONE, TWO, cues, spans, texts
 

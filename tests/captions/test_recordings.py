@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag.captions.tracks import track_candidates
-from subtitle_rag.captions.youtube import Page, YouTube
-from subtitle_rag.domain.errors import FetchError
+from subtitle_rag.base.domain.errors import FetchError
+from subtitle_rag.youtube.tracks import track_candidates
+from subtitle_rag.youtube.youtube import Page, YouTube
 from tests.stand_ins.youtube import QUICK, StandIn
 
 UNNAMED = "recorded000"

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from subtitle_rag.base.domain.errors import CaptionError
 from subtitle_rag.captions.files import CaptionGroup, discover, read
 from subtitle_rag.captions.parse import parse_captions
-from subtitle_rag.domain.errors import CaptionError
 from tests.support.cases import cases
 from tests.support.reading import spans
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from subtitle_rag.base.domain.events import FileNotice
 from subtitle_rag.captions.files import discover
 from subtitle_rag.captions.films import find_media
-from subtitle_rag.domain.events import FileNotice
 from tests.support.cases import cases
 from tests.support.place import Place
 from tests.support.reading import SUBRIP, groups, put

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from subtitle_rag.base.domain.values import Cue, MeasuredTrack, TrackSelection
 from subtitle_rag.captions.parse import parse_captions
 from subtitle_rag.captions.speech import Speech, is_enough, measure_speech, outweighs, selection_notes
-from subtitle_rag.domain.values import Cue, MeasuredTrack, TrackSelection
 
 MINUTE = 60_000
 

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
+from subtitle_rag.base.domain.errors import CaptionError
+from subtitle_rag.base.domain.values import Cue, nfc
 from subtitle_rag.captions import timed_text as module
 from subtitle_rag.captions.parse import parse_captions
-from subtitle_rag.domain.errors import CaptionError
-from subtitle_rag.domain.values import Cue, nfc
 from tests.support.reading import HEAD, ONE, cues, spans, texts
 from tests.support.rolling import to_json3, to_rolling_vtt
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from subtitle_rag.domain.values import Cue
+from subtitle_rag.base.domain.values import Cue
 from tests.support.cases import cases
 from tests.support.reading import cues, spans
 

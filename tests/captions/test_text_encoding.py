@@ -2,9 +2,9 @@
 
 import pytest
 
+from subtitle_rag.base.domain.errors import CaptionError
+from subtitle_rag.base.domain.values import nfc
 from subtitle_rag.captions.text_encoding import decode
-from subtitle_rag.domain.errors import CaptionError
-from subtitle_rag.domain.values import nfc
 from tests.support.cases import cases
 
 TIMES = "1\n00:00:01,000 --> 00:00:02,000\n{}\n"

@@ -2,9 +2,9 @@
 
 import pytest
 
+from subtitle_rag.base.domain.errors import CaptionError
+from subtitle_rag.base.domain.values import Cue
 from subtitle_rag.captions.parse import parse_captions
-from subtitle_rag.domain.errors import CaptionError
-from subtitle_rag.domain.values import Cue
 from tests.support.cases import cases
 from tests.support.reading import cues, spans
 

@@ -5,6 +5,7 @@ from itertools import accumulate, pairwise
 import pytest
 from hypothesis import given
 
+from subtitle_rag.base.domain.values import Cue, Line
 from subtitle_rag.captions import windows
 from subtitle_rag.captions.windows import (
     LONGEST_MS,
@@ -16,7 +17,6 @@ from subtitle_rag.captions.windows import (
     earliest_begins,
     window_id,
 )
-from subtitle_rag.domain.values import Cue, Line
 from tests.support.cues import captions, cue, lines_of, speech
 
 

@@ -5,8 +5,8 @@ from itertools import accumulate, pairwise, product
 import pytest
 from hypothesis import given, strategies as st
 
+from subtitle_rag.base.domain.values import Cue, Window
 from subtitle_rag.captions.windows import LONGEST_MS, MAX_CHARS, MAX_CUES, SHORTEST_MS, cut_windows
-from subtitle_rag.domain.values import Cue, Window
 from tests.support.cues import captions, cue, divisions, lines_of, speech, words_of
 
 BORDERS = st.lists(st.integers(-10_000, 500_000), max_size=20)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag import cli
-from subtitle_rag.retrieval.korean.morphemes import Analyzer
+from subtitle_rag.cli import main as cli
+from subtitle_rag.korean.morphemes import Analyzer
 from subtitle_rag.runtime import Runtime
 from tests.stand_ins.ollama import Model, StandIn
 from tests.support.invented import caption_folder, end_hosts

@@ -240,7 +240,7 @@ def test_a_loop_is_cut_and_said_and_asked_for_again_only_if_wanted(
     ollama.answer(LOOP)
     result = run("ask", "국수를 먹었어요?", "--json").result
     assert (result["ending"], result["answer"]) == ("loop", "국수를 먹었어요 [1]. 르메르 24FW 카라리스")
-    monkeypatch.setattr("subtitle_rag.commands.ask._wants_again", lambda: True)
+    monkeypatch.setattr("subtitle_rag.cli.ask._wants_again", lambda: True)
     ollama.answer(LOOP)
     told = run("ask", "국수를 먹었어요?")
     assert "asked once more with another seed" in told.err

@@ -12,16 +12,16 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from subtitle_rag import doctor
-from subtitle_rag.config import settings as config
-from subtitle_rag.indexing import INTERACTIVE_TIMEOUT_S
+from subtitle_rag.base.config import settings as config
+from subtitle_rag.index import index_edge
+from subtitle_rag.index.index_client import HostedIndex
+from subtitle_rag.index.indexing import INTERACTIVE_TIMEOUT_S
 from subtitle_rag.library import connection
 from subtitle_rag.library.rows import Counts
 from subtitle_rag.library.sources import Sources
 from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.index import index_edge
-from subtitle_rag.retrieval.index.index_client import HostedIndex
 from subtitle_rag.runtime import Runtime
+from subtitle_rag.workflows import checks as doctor
 from tests.support.commandline import Ran, Run
 from tests.support.invented import caption_folder, end_hosts
 from tests.support.reading import put

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag import cli
-from subtitle_rag.config import settings as config
-from subtitle_rag.domain.values import Video
+from subtitle_rag.base.config import settings as config
+from subtitle_rag.base.domain.values import Video
+from subtitle_rag.cli import main as cli
 from subtitle_rag.library.names import video_names
 from subtitle_rag.library.store import Library
 from tests.support.cases import cases
@@ -141,7 +141,7 @@ def test_a_real_bash_completes_a_verb_and_a_channel(home: Path, tmp_path: Path) 
     folder = tmp_path / "bin"
     folder.mkdir()
     command = folder / "subtitle-rag"
-    command.write_text(f"#!{sys.executable}\nfrom subtitle_rag.cli import main\nmain()\n")
+    command.write_text(f"#!{sys.executable}\nfrom subtitle_rag.cli.main import main\nmain()\n")
     command.chmod(0o755)
     environment = {**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
     ended = subprocess.run(

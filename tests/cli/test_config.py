@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag import i18n
-from subtitle_rag.config import settings as config
-from subtitle_rag.config.origins import without_user
-from subtitle_rag.config.settings import HOSTS_VARIABLE, LANGUAGE_VARIABLE
-from subtitle_rag.config.template import config_template
+from subtitle_rag.base import i18n
+from subtitle_rag.base.config import settings as config
+from subtitle_rag.base.config.origins import without_user
+from subtitle_rag.base.config.settings import HOSTS_VARIABLE, LANGUAGE_VARIABLE
+from subtitle_rag.base.config.template import config_template
 from tests.support.cases import cases
 from tests.support.commandline import Run
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag.app_settings import installed_models
-from subtitle_rag.config import settings as config
+from subtitle_rag.base.config import settings as config
 from subtitle_rag.models import manifest
 from subtitle_rag.models.manifest import context_models
 from subtitle_rag.runtime import Runtime
+from subtitle_rag.workflows.app_settings import installed_models
 from tests.stand_ins.ollama import Model, StandIn
 from tests.support.commandline import Run, start
 from tests.support.invented import caption_folder

@@ -9,10 +9,13 @@ from pathlib import Path
 import pytest
 
 import subtitle_rag
-from subtitle_rag import __version__, cli, output, player
-from subtitle_rag.cli import VERBS
-from subtitle_rag.config import settings as config
-from subtitle_rag.retrieval.korean.morphemes import ANALYZER, REVISION
+from subtitle_rag import __version__
+from subtitle_rag.base import output
+from subtitle_rag.base.config import settings as config
+from subtitle_rag.cli import main as cli
+from subtitle_rag.cli.main import VERBS
+from subtitle_rag.korean.morphemes import ANALYZER, REVISION
+from subtitle_rag.sharing import player
 from tests.support.cases import cases
 from tests.support.commandline import Run, ran
 from tests.support.invented import end_hosts
@@ -373,7 +376,7 @@ def test_demo_searches_the_sample_and_mends_itself(run: Run, home: Path, monkeyp
     assert "sample-0001" in ran.out
     assert "invented" in ran.err
     assert run("--home", home, "list", "--json").result == {"channels": []}  # the user's own library is another one
-    for module in ("subtitle_rag.retrieval.korean.morphemes", "subtitle_rag.indexing"):
+    for module in ("subtitle_rag.korean.morphemes", "subtitle_rag.index.indexing"):
         monkeypatch.setattr(f"{module}.ANALYZER", ANALYZER.replace(f"v{REVISION}", f"v{REVISION + 1}"))
     scenes = run("--home", home, "demo", "--json").result["scenes"]
     assert scenes[0]["video"]["id"] == "sample-0001"

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag import cli
+from subtitle_rag.base.config import settings as config
 from subtitle_rag.captions.parse import parse_captions
-from subtitle_rag.config import settings as config
+from subtitle_rag.cli import main as cli
 from tests.support.commandline import Run, ran
 from tests.support.invented import end_hosts
 

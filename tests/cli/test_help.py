@@ -6,10 +6,11 @@ from dataclasses import fields
 
 import click
 
-from subtitle_rag import cli, i18n
 from subtitle_rag.answers.context_builder import SCENES
-from subtitle_rag.cli import VERBS
-from subtitle_rag.config import settings
+from subtitle_rag.base import i18n
+from subtitle_rag.base.config import settings
+from subtitle_rag.cli import main as cli
+from subtitle_rag.cli.main import VERBS
 
 
 def test_the_line_of_a_verb_names_its_own_options() -> None:

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag import doctor
-from subtitle_rag.config.settings import Paths, load
-from subtitle_rag.domain.values import HeardStretch
+from subtitle_rag.base.config.settings import Paths, load
+from subtitle_rag.base.domain.values import HeardStretch
 from subtitle_rag.library.store import Library
 from subtitle_rag.runtime import Runtime
+from subtitle_rag.workflows import checks as doctor
 from tests.support.commandline import Run
 from tests.support.heard import MODEL, heard, use_reader, write_wav
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag import player
-from subtitle_rag.player import mpv
-from subtitle_rag.player.mpv import Clip, MpvLaunch
+from subtitle_rag.sharing import player
+from subtitle_rag.sharing.player import mpv
+from subtitle_rag.sharing.player.mpv import Clip, MpvLaunch
 from tests.support.commandline import Run
 
 ID = "dQw4w9WgXcQ"

@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag import cli, doctor, player
-from subtitle_rag.config import settings as config
-from subtitle_rag.domain.errors import BusyError
+from subtitle_rag.base.config import settings as config
+from subtitle_rag.base.domain.errors import BusyError
+from subtitle_rag.cli import main as cli
 from subtitle_rag.library import connection
 from subtitle_rag.library.app_state import PLAYER
 from subtitle_rag.runtime import Runtime
+from subtitle_rag.sharing import player
+from subtitle_rag.workflows import checks as doctor
 from tests.support.commandline import Run, ran
 from tests.support.invented import end_hosts
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import subtitle_rag
-from subtitle_rag import cli
-from subtitle_rag.config import settings as config
+from subtitle_rag.base.config import settings as config
+from subtitle_rag.cli import main as cli
 from subtitle_rag.library.summary_store import VideoSummary
 from subtitle_rag.runtime import Runtime
 from tests.support.commandline import Run, ran

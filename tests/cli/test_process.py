@@ -11,7 +11,7 @@ from typing import IO
 
 import pytest
 
-from subtitle_rag.config import settings as config
+from subtitle_rag.base.config import settings as config
 from subtitle_rag.runtime import Runtime
 from tests.support.invented import came_true, caption_folder, dump, end_hosts
 
@@ -21,7 +21,7 @@ pytestmark = posix
 
 IMPORTS = """
 import sys
-from subtitle_rag.cli import run
+from subtitle_rag.cli.main import run
 code = run(sys.argv[1:])
 print(*{name.partition(".")[0] for name in sys.modules}, file=sys.stderr)
 sys.exit(code)
@@ -157,17 +157,23 @@ def test_help_imports_nothing_heavy() -> None:
 @pytest.mark.campaign(part="flows")
 def test_help_reads_no_verb_and_verbs_nothing_of_their_work() -> None:
     def loaded(code: str) -> set[str]:
-        whole = (
-            f"import sys; from subtitle_rag.cli import VERBS, root, run; {code}; print(*sys.modules, file=sys.stderr)"
-        )
+        imports = "import sys; from subtitle_rag.cli.main import VERBS, root, run"
+        whole = f"{imports}; {code}; print(*sys.modules, file=sys.stderr)"
         ended = subprocess.run([sys.executable, "-c", whole], capture_output=True, encoding="utf-8", check=True)
         return set(ended.stderr.split())
 
-    assert not [name for name in loaded("run(['--help'])") if name.startswith("subtitle_rag.commands.")]
+    verbs = {name for name in loaded("run(['--help'])") if name.startswith("subtitle_rag.cli.")}
+    assert verbs == {"subtitle_rag.cli.main"}
     modules = loaded("[root.get_command(None, verb) for verb in VERBS if verb != 'eval']")
-    assert "subtitle_rag.commands.index_videos" in modules
-    use_cases = {"fetching.fetcher", "indexing", "captions.youtube", "captions.files", "installation.package_installer"}
-    use_cases |= {"retrieval.search.searcher", "library.store", "library.rows", "captions.addresses", "player"}
+    assert "subtitle_rag.cli.index_videos" in modules
+    use_cases = {
+        "youtube.fetcher",
+        "index.indexing",
+        "youtube.youtube",
+        "captions.files",
+        "base.installation.package_installer",
+    }
+    use_cases |= {"search.searcher", "library.store", "library.rows", "captions.addresses", "sharing.player"}
     assert not [name for name in modules if name.startswith("subtitle_rag.evaluation")]
     assert not modules & {"importlib.metadata", *(f"subtitle_rag.{name}" for name in use_cases)}
 
@@ -239,7 +245,7 @@ def test_progress_is_drawn_on_a_terminal_s_stderr(home: Path, captions: Path) ->
 @pytest.mark.campaign(part="hosts")
 @pytest.mark.hosts
 def test_the_host_outlives_its_client_for_a_while(indexed: Path) -> None:
-    from subtitle_rag.hosting.entry import host_entry
+    from subtitle_rag.base.hosting.entry import host_entry
 
     def host() -> int | None:
         entry = host_entry(indexed / "data" / "index")

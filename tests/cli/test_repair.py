@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.config import settings as config
+from subtitle_rag.base.config import settings as config
 from subtitle_rag.library.backup import backups
 from tests.library.damage import overwrite_page
 from tests.support.commandline import Run, ran

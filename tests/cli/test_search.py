@@ -10,12 +10,11 @@ import pytest
 from rich.live import Live
 
 import subtitle_rag
-from subtitle_rag import cli
-from subtitle_rag.commands import find_scenes
-from subtitle_rag.config import settings as config
-from subtitle_rag.encoding import EncodingRun
-from subtitle_rag.retrieval.search.parts import RETRIEVERS
+from subtitle_rag.base.config import settings as config
+from subtitle_rag.cli import find_scenes, main as cli
+from subtitle_rag.index.encoding import EncodingRun
 from subtitle_rag.runtime import Runtime
+from subtitle_rag.search.parts import RETRIEVERS
 from tests.support.commandline import Run, ran
 from tests.support.invented import end_hosts
 from tests.support.models_here import Asked, Here, Read

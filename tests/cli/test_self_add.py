@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.installation import extras
-from subtitle_rag.installation.extras import MCP
-from tests.installation.conftest import declared, environment, index
-from tests.installation.environments import installed, site
+from subtitle_rag.base.installation import extras
+from subtitle_rag.base.installation.extras import MCP
+from tests.base.installation.conftest import declared, environment, index
+from tests.base.installation.environments import installed, site
 from tests.stand_ins.packages import Index, wheel
 from tests.support.commandline import Run
 

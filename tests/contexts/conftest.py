@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag.contexts import planning
-from subtitle_rag.retrieval.korean.morphemes import Analyzer
+from subtitle_rag.korean.morphemes import Analyzer
 from tests.contexts.desk import NAME, Desk
 from tests.stand_ins.ollama import Model, StandIn
 from tests.support.place import Place

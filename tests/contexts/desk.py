@@ -7,15 +7,15 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from subtitle_rag.config.settings import LlmSettings
+from subtitle_rag.base.config.settings import LlmSettings
+from subtitle_rag.base.domain.errors import AppError
+from subtitle_rag.base.domain.events import ContextEvent, ContextReport, ContextWritten, VideoFailed
+from subtitle_rag.base.domain.values import Video, Window
 from subtitle_rag.contexts.writer import Writer
-from subtitle_rag.domain.errors import AppError
-from subtitle_rag.domain.events import ContextEvent, ContextReport, ContextWritten, VideoFailed
-from subtitle_rag.domain.values import Video, Window
 from subtitle_rag.library.context_store import Context, WindowSelection
-from subtitle_rag.llm.llm_client import Llm
-from subtitle_rag.retrieval.search.query import parse_query
-from subtitle_rag.retrieval.search.scenes import Scene
+from subtitle_rag.models.ollama.llm_client import Llm
+from subtitle_rag.search.query import parse_query
+from subtitle_rag.search.scenes import Scene
 from tests.stand_ins.ollama import Asked, StandIn
 from tests.support.invented import WORDS
 from tests.support.place import Place

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag.contexts.claims import Said, Verdict, claim_text
-from subtitle_rag.retrieval.korean.morphemes import Analyzer
+from subtitle_rag.korean.morphemes import Analyzer
 from tests.support.cases import cases
 
 SENTENCES = Path(__file__).parents[1] / "data" / "claims" / "sentences.jsonl"

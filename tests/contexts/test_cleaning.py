@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from subtitle_rag.base.domain.values import nfc
 from subtitle_rag.contexts.cleaning import MAX_CHARACTERS, answer_object, clean_context
-from subtitle_rag.domain.values import nfc
 from tests.support.cases import cases
 
 CONTEXT = "강사가 재귀 함수의 종료 조건을 설명하는 부분입니다."

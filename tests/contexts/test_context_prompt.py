@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
+from subtitle_rag.base.domain.values import Chapter, Video, Window
 from subtitle_rag.captions.windows import MAX_CHARS
 from subtitle_rag.contexts.context_prompt import (
     BUCKETS,
@@ -26,7 +27,6 @@ from subtitle_rag.contexts.context_prompt import (
 )
 from subtitle_rag.contexts.prompt_layout import TOKENS_PER_CHAR, VERSION, estimate
 from subtitle_rag.contexts.token_rate import OVERFLOW_STEP, RATIO_MARGIN, TokenRate
-from subtitle_rag.domain.values import Chapter, Video, Window
 from subtitle_rag.library.store import Library
 from tests.support.invented import WORDS, video, window
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
+from subtitle_rag.base.domain.values import Morphemes
 from subtitle_rag.captions import files, parse
 from subtitle_rag.captions.windows import cut_windows
 from subtitle_rag.contexts.glossary import MAX_ENTRIES, MAX_LETTERS, format_list, likely_names, parse_list
-from subtitle_rag.domain.values import Morphemes
-from subtitle_rag.retrieval.korean.morphemes import Analyzer
+from subtitle_rag.korean.morphemes import Analyzer
 
 TITLES = ["달보드레 국수집 다시 가기", "다온의 느린 부엌 K8 여행"]
 SAID = """

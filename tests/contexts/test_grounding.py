@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
+from subtitle_rag.base.domain.values import nfc
 from subtitle_rag.captions import files, parse
 from subtitle_rag.contexts.grounding import Doubt, all_values, doubts, numbers
-from subtitle_rag.domain.values import nfc
 from tests.support.cases import cases
 
 TRANSCRIPT = """

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
+from subtitle_rag.base.domain.progress import Progress
 from subtitle_rag.contexts.context_text import reading_text
 from subtitle_rag.contexts.hosts import SPEED_TOKENS
-from subtitle_rag.domain.progress import Progress
 from subtitle_rag.library.context_store import WindowSelection
 from tests.contexts.desk import Desk, talk
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from subtitle_rag.base.domain.events import ContextsDue, OverviewWritten
 from subtitle_rag.contexts import planning
 from subtitle_rag.contexts.context_prompt import BUCKETS
-from subtitle_rag.domain.events import ContextsDue, OverviewWritten
 from subtitle_rag.library.context_store import WindowSelection
 from tests.contexts.desk import Desk, talk
 from tests.stand_ins.ollama import Model, shared_prefix

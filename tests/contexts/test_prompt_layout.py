@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from subtitle_rag.base.domain.errors import UsageError
 from subtitle_rag.contexts import prompt_layout
 from subtitle_rag.contexts.context_prompt import PromptPlan, plan
 from subtitle_rag.contexts.prompt_layout import BUILT_IN, VERSION, ContextPrompt
-from subtitle_rag.domain.errors import UsageError
 from tests.support.failures import failing
 from tests.support.invented import WORDS, video, window
 

@@ -5,12 +5,12 @@ from contextlib import closing
 
 import pytest
 
+from subtitle_rag.base.domain.events import ContextsDue, SummaryWritten
 from subtitle_rag.contexts import context_prompt
 from subtitle_rag.contexts.answer_check import SUMMARY_REPETITION_REMINDER, UNRELATED_REMINDER
 from subtitle_rag.contexts.hosts import summary_recipe
 from subtitle_rag.contexts.prompt_layout import VERSION, estimate
 from subtitle_rag.contexts.sentence_filters import SCRIPT_REMINDER
-from subtitle_rag.domain.events import ContextsDue, SummaryWritten
 from subtitle_rag.library.context_store import Recipe, WindowSelection
 from subtitle_rag.library.store import Library
 from subtitle_rag.library.summary_store import VideoSummary

@@ -4,7 +4,7 @@ import pytest
 
 from subtitle_rag.contexts.answer_check import ELSEWHERE_REMINDER, GENERAL_REMINDER, UNGROUNDED_REMINDER
 from subtitle_rag.contexts.window_fit import WindowFit
-from subtitle_rag.retrieval.korean.morphemes import Analyzer
+from subtitle_rag.korean.morphemes import Analyzer
 from tests.contexts.desk import Desk
 from tests.support.cases import cases
 

@@ -10,16 +10,16 @@ from dataclasses import replace
 
 import pytest
 
+from subtitle_rag.base.domain.errors import BusyError
+from subtitle_rag.base.domain.events import ContextsDue, ContextWritten
 from subtitle_rag.contexts.answer_check import COPY_REMINDER, UNRELATED_REMINDER
 from subtitle_rag.contexts.context_prompt import INSTRUCTIONS
 from subtitle_rag.contexts.context_text import left_out_reason
 from subtitle_rag.contexts.prompt_layout import VERSION
 from subtitle_rag.contexts.sentence_filters import SCRIPT_REMINDER
-from subtitle_rag.domain.errors import BusyError
-from subtitle_rag.domain.events import ContextsDue, ContextWritten
 from subtitle_rag.library.context_store import TRIES, WindowSelection
 from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.search.query import parse_query
+from subtitle_rag.search.query import parse_query
 from tests.contexts.desk import NAME, Desk, meanwhile, talk, windows_asked
 from tests.stand_ins.ollama import Model, StandIn, Turn
 from tests.support.failures import failing

@@ -5,10 +5,10 @@ from collections import Counter
 
 import pytest
 
+from subtitle_rag.base.domain.errors import AppError, LlmError
+from subtitle_rag.base.domain.events import ContextReport, ContextWritten
 from subtitle_rag.contexts.hosts import UNUSABLE
 from subtitle_rag.contexts.writer import Writer
-from subtitle_rag.domain.errors import AppError, LlmError
-from subtitle_rag.domain.events import ContextReport, ContextWritten
 from subtitle_rag.library.context_store import WindowSelection
 from tests.contexts.desk import Desk, beginnings, blocked, meanwhile, talk, windows_asked
 from tests.stand_ins.ollama import Model, StandIn, Turn
@@ -151,8 +151,8 @@ def test_one_usable_answer_within_the_stretch_lets_a_model_go_on(desk: Desk) -> 
 
 
 def test_a_silent_server_is_waited_for_no_longer_than_is_set(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("subtitle_rag.llm.llm_client.TOKENS_PER_SECOND", 1_000_000)  # no patience for reading
-    monkeypatch.setattr("subtitle_rag.llm.llm_client.TIMEOUT_S", 1)
+    monkeypatch.setattr("subtitle_rag.models.ollama.llm_client.TOKENS_PER_SECOND", 1_000_000)  # no patience for reading
+    monkeypatch.setattr("subtitle_rag.models.ollama.llm_client.TIMEOUT_S", 1)
     desk.put("a", talk(1))
     hold = desk.ollama.hold()
     report = desk.write()

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.config.settings import LlmSettings, Paths, PromptSettings, Settings
+from subtitle_rag.base.config.settings import LlmSettings, Paths, PromptSettings, Settings
+from subtitle_rag.base.domain.errors import UsageError
+from subtitle_rag.base.domain.events import ContextsDue, OverviewWritten
 from subtitle_rag.contexts.prompt_layout import BUILT_IN, VERSION, ContextPrompt, configured_prompt
-from subtitle_rag.domain.errors import UsageError
-from subtitle_rag.domain.events import ContextsDue, OverviewWritten
 from subtitle_rag.library.context_store import GIVEN, WindowSelection
 from tests.contexts.desk import Desk, talk
 from tests.stand_ins.ollama import Model, shared_prefix

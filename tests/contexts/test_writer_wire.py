@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
+from subtitle_rag.base.domain.events import ContextEvent, ContextsDue, OverviewWritten
+from subtitle_rag.base.domain.progress import Progress
 from subtitle_rag.contexts import context_prompt
 from subtitle_rag.contexts.hosts import REMINDER
 from subtitle_rag.contexts.prompt_layout import estimate
-from subtitle_rag.domain.events import ContextEvent, ContextsDue, OverviewWritten
-from subtitle_rag.domain.progress import Progress
 from subtitle_rag.library.context_store import WindowSelection
 from tests.contexts.desk import NAME, Desk, beginnings, talk, windows_asked
 from tests.stand_ins.ollama import Model, shared_prefix

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.config import settings as config
-from subtitle_rag.retrieval.index.index_edge import EdgeIndex
-from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
-from subtitle_rag.retrieval.korean.morphemes import ANALYZER, Analyzer
-from subtitle_rag.retrieval.search.searcher import Searcher
+from subtitle_rag.base.config import settings as config
+from subtitle_rag.index.index_edge import EdgeIndex
+from subtitle_rag.korean.lexical import QueryAnalyzer
+from subtitle_rag.korean.morphemes import ANALYZER, Analyzer
 from subtitle_rag.runtime import Runtime
+from subtitle_rag.search.searcher import Searcher
 from tests.support.tiny_models import dense_folder, encoder_folder, reranker_folder
 
 __all__ = ["dense_folder", "encoder_folder", "reranker_folder"]

@@ -6,12 +6,12 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.config.settings import LlmSettings
-from subtitle_rag.domain.values import Line, Window
+from subtitle_rag.base.config.settings import LlmSettings
+from subtitle_rag.base.domain.values import Line, Window
 from subtitle_rag.evaluation.generate_questions import MakeEvent, MakeReport, make_questions
 from subtitle_rag.evaluation.sampling import Candidate
-from subtitle_rag.llm.llm_client import Llm
-from subtitle_rag.retrieval.korean.morphemes import Analyzer
+from subtitle_rag.korean.morphemes import Analyzer
+from subtitle_rag.models.ollama.llm_client import Llm
 from tests.contexts.desk import talk
 from tests.stand_ins.ollama import StandIn
 from tests.support.invented import video

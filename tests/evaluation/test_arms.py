@@ -4,15 +4,15 @@ from pathlib import Path
 
 import pytest
 
+from subtitle_rag.base.domain.errors import UsageError
 from subtitle_rag.contexts import context_file
-from subtitle_rag.domain.errors import UsageError
-from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.evaluation.arms import parse_sets
 from subtitle_rag.evaluation.eval_run import run_arms
 from subtitle_rag.evaluation.report import EvalReport, render_report
-from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
-from subtitle_rag.retrieval.search.searcher import Searcher
+from subtitle_rag.index.encoding import EncodingRun
+from subtitle_rag.korean.lexical import QueryAnalyzer
 from subtitle_rag.runtime import Runtime
+from subtitle_rag.search.searcher import Searcher
 from tests.support.failures import failing
 from tests.support.models_here import Asked, Here, Read
 from tests.support.question_files import question, write_lines

@@ -15,11 +15,11 @@ import pytest
 from scripts.benchmarks import guards
 from scripts.benchmarks._corpus import SAMPLE
 from scripts.benchmarks.guards import USABLE, Answer
-from subtitle_rag.domain.errors import UsageError
-from subtitle_rag.domain.values import Window
+from subtitle_rag.base.domain.errors import UsageError
+from subtitle_rag.base.domain.values import Window
+from subtitle_rag.korean.morphemes import Analyzer
 from subtitle_rag.library.portable_names import all_windows
 from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.runtime import Runtime
 from tests.evaluation.conftest import TALKS
 from tests.support.cases import cases

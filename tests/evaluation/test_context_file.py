@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from subtitle_rag.base.domain.errors import UsageError
+from subtitle_rag.base.domain.values import Window, nfc
 from subtitle_rag.contexts.context_file import FileContext, assign, load, store
-from subtitle_rag.domain.errors import UsageError
-from subtitle_rag.domain.values import Window, nfc
 from subtitle_rag.evaluation.eval_run import run_arms
 from subtitle_rag.evaluation.report import render_report
 from subtitle_rag.runtime import Runtime

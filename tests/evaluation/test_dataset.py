@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from subtitle_rag.domain.errors import UsageError
-from subtitle_rag.domain.values import Window
+from subtitle_rag.base.domain.errors import UsageError
+from subtitle_rag.base.domain.values import Window
 from subtitle_rag.evaluation.dataset import load_questions
 from subtitle_rag.evaluation.questions import Gold, Question, answers
 from tests.support.cases import cases

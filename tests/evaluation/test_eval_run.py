@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag.domain.errors import UsageError
+from subtitle_rag.base.domain.errors import UsageError
 from subtitle_rag.evaluation.arms import NO_MODEL, Arm
 from subtitle_rag.evaluation.eval_run import run_arms
 from subtitle_rag.evaluation.metrics import METRICS, Mean, MetricMeans

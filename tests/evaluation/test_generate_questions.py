@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.domain.errors import AppError, UsageError
+from subtitle_rag.base.domain.errors import AppError, UsageError
 from subtitle_rag.evaluation import generate_questions, metrics, question_drafts
 from subtitle_rag.evaluation.dataset import load_questions
 from subtitle_rag.evaluation.generate_questions import QuestionMade, QuestionRefused, Review
 from subtitle_rag.evaluation.questions import gold_set
+from subtitle_rag.korean.morphemes import Analyzer
 from subtitle_rag.library.portable_names import all_windows
-from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from tests.evaluation.making_desk import WRITER, generate, library_of, lines, question_reply, questions
 from tests.stand_ins.ollama import Model, StandIn, Turn
 from tests.stand_ins.ollama_evaluation import evaluates

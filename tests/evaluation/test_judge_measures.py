@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from subtitle_rag.domain.errors import LlmError
+from subtitle_rag.base.domain.errors import LlmError
 from subtitle_rag.evaluation import measures
 from subtitle_rag.evaluation.llm_question import Asker, StructuredRequest
 from subtitle_rag.evaluation.measures import MEASURES, JudgedAnswer

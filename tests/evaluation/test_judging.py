@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.domain.errors import AppError, UsageError
+from subtitle_rag.base.domain.errors import AppError, UsageError
 from subtitle_rag.evaluation import judging, measures
 from subtitle_rag.evaluation.dataset import load_questions
 from subtitle_rag.evaluation.judging import Judge, JudgeReport, choose_judge, judge_cases, read_answers
 from subtitle_rag.evaluation.measures import MEASURES, JudgedAnswer
-from subtitle_rag.retrieval.korean.morphemes import Analyzer
+from subtitle_rag.korean.morphemes import Analyzer
 from tests.evaluation.making_desk import JUDGE, WRITER, library_of, lines, opened_hosts
 from tests.stand_ins.ollama import Model, StandIn, Turn
 from tests.stand_ins.ollama_evaluation import evaluates

@@ -7,7 +7,7 @@ import pytest
 
 from subtitle_rag.evaluation.question_drafts import Draft, gold_ranges, is_plain, locate, normalized, refusal_reason
 from subtitle_rag.evaluation.questions import Gold
-from subtitle_rag.retrieval.korean.morphemes import Analyzer
+from subtitle_rag.korean.morphemes import Analyzer
 from tests.evaluation.making_desk import SAID, candidate
 
 ONE = candidate(SAID)

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from subtitle_rag.base.domain.values import Line, Video, Window
 from subtitle_rag.captions.windows import window_id
-from subtitle_rag.domain.values import Line, Video, Window
 from subtitle_rag.evaluation import metrics, temp_library
 from subtitle_rag.evaluation.arm_run import ArmRun
 from subtitle_rag.evaluation.arms import NO_MODEL, Arm
 from subtitle_rag.evaluation.questions import Dataset, Document, Gold, Question, gold_set
-from subtitle_rag.retrieval.korean.morphemes import Analyzer
-from subtitle_rag.retrieval.search.query import parse_query
+from subtitle_rag.korean.morphemes import Analyzer
+from subtitle_rag.search.query import parse_query
 from tests.support.models_here import Asked, Here
 
 pytestmark = pytest.mark.models

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from kiwipiepy import Kiwi
 
-from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.runtime import Runtime
+from subtitle_rag.search.query import parse_query
 from tests.campaign.figures import SEED, Say, count, say as say
 
 pytestmark = pytest.mark.kiwi

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.domain.errors import UsageError
+from subtitle_rag.base.domain.errors import UsageError
 from subtitle_rag.evaluation.records import Records
 
 COMMAND = "subtitle-rag eval make"

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from subtitle_rag.domain.values import Window
+from subtitle_rag.base.domain.values import Window
 from subtitle_rag.evaluation.sampling import MIN_DISTANCE, MULTI, SHARES, Candidate, candidates, drawn_videos, quotas
-from subtitle_rag.retrieval.korean.morphemes import Analyzer
+from subtitle_rag.korean.morphemes import Analyzer
 from tests.contexts.desk import talk
 from tests.evaluation.making_desk import library_of
 from tests.support.searchable import Searchable, video as talking

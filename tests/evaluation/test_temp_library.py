@@ -3,17 +3,17 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
+from subtitle_rag.base.domain.values import Line, Video, Window
+from subtitle_rag.base.vectors.named_vectors import vector_names
+from subtitle_rag.base.vectors.points import DenseVector, VectorSearch
 from subtitle_rag.captions.windows import window_id
-from subtitle_rag.domain.values import Line, Video, Window
 from subtitle_rag.evaluation import temp_library
-from subtitle_rag.retrieval.korean.morphemes import Analyzer
-from subtitle_rag.retrieval.named_vectors import vector_names
-from subtitle_rag.retrieval.neural.calibration import korean_pairs
-from subtitle_rag.retrieval.neural.interface import Encoded
-from subtitle_rag.retrieval.values import DenseVector, VectorSearch
+from subtitle_rag.korean.morphemes import Analyzer
+from subtitle_rag.models.neural.calibration import korean_pairs
+from subtitle_rag.models.neural.protocols import Encoded
 
 if TYPE_CHECKING:
-    from subtitle_rag.retrieval.index.interface import Index
+    from subtitle_rag.index.interface import Index
 
 VIDEO = Video("invented001", "시장 구경", "c", "채널")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from subtitle_rag.domain.answer_values import Answer, Citation, Evidence, EvidenceSource, UnfoundedClaim
+from subtitle_rag.base.domain.answer_values import Answer, Citation, Evidence, EvidenceSource, UnfoundedClaim
 from subtitle_rag.library.store import Library
 from tests.support.invented import video
 

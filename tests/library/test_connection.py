@@ -11,7 +11,7 @@ from typing import Any
 import filelock
 import pytest
 
-from subtitle_rag.domain.errors import AppError, BusyError
+from subtitle_rag.base.domain.errors import AppError, BusyError
 from subtitle_rag.library.connection import hold_lock
 from subtitle_rag.library.store import Library
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag.domain.values import Window
+from subtitle_rag.base.domain.values import Window
 from subtitle_rag.library.context_store import GIVEN, TRIES, Context, ContextCounts, ModelCost, Recipe, WindowSelection
 from subtitle_rag.library.store import Library
 from tests.support import invented

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from subtitle_rag.domain.values import Details
+from subtitle_rag.base.domain.values import Details
 from subtitle_rag.library import sources as module
 from subtitle_rag.library.rows import VideoState
 from subtitle_rag.library.sources import SourceOptions, Stage

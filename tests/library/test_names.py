@@ -4,8 +4,8 @@ from dataclasses import replace
 import pytest
 from hypothesis import example, given, strategies as st
 
+from subtitle_rag.base.domain.values import Track, Video
 from subtitle_rag.captions.windows import RULE, cut_windows
-from subtitle_rag.domain.values import Track, Video
 from subtitle_rag.library.names import VideoFacets, video_facets, videos_of_kinds
 from subtitle_rag.library.resolve import match_channels, match_videos
 from subtitle_rag.library.store import Library

@@ -1,6 +1,6 @@
 """Channels and playlists in sums: followed or not, with videos or without, and what lists name beside them."""
 
-from subtitle_rag.domain.values import Video
+from subtitle_rag.base.domain.values import Video
 from subtitle_rag.library.overview import ChannelState, channel_states
 from subtitle_rag.library.sources import SourceOptions
 from subtitle_rag.library.store import Library

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.domain.errors import BusyError
+from subtitle_rag.base.domain.errors import BusyError
 from subtitle_rag.library import connection
 from subtitle_rag.library.store import Library
 from tests.support.failures import failing

@@ -2,8 +2,8 @@
 
 import pytest
 
+from subtitle_rag.base.domain.errors import UsageError
 from subtitle_rag.captions.addresses import Source
-from subtitle_rag.domain.errors import UsageError
 from subtitle_rag.library.resolve import named_channel, named_sources, resolve_name
 from subtitle_rag.library.sources import SourceOptions
 from subtitle_rag.library.store import Library

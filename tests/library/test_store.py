@@ -8,7 +8,7 @@ from sqlite3 import connect as sqlite_connect
 
 import pytest
 
-from subtitle_rag.domain.values import Chapter, Details, Heat, Line, Morphemes, Window
+from subtitle_rag.base.domain.values import Chapter, Details, Heat, Line, Morphemes, Window
 from subtitle_rag.library.rows import Counts, VideoState
 from subtitle_rag.library.store import Library
 from tests.support.invented import RULE, analysis, dump, track, video, window, windows

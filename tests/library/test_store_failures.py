@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.domain.errors import AppError, BusyError
+from subtitle_rag.base.domain.errors import AppError, BusyError
 from subtitle_rag.library import connection
 from subtitle_rag.library.store import Library
 from tests.library.damage import overwrite_page

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import subtitle_rag
+from subtitle_rag.base.domain.values import GapReason, SpeechGap
 from subtitle_rag.captions.parse import parse_captions
-from subtitle_rag.domain.values import GapReason, SpeechGap
 from subtitle_rag.listening.guards import (
     MOST_RATIO,
     Passage,

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.domain.errors import AppError
-from subtitle_rag.domain.values import HeardStretch
+from subtitle_rag.base.domain.errors import AppError
+from subtitle_rag.base.domain.values import HeardStretch
 from subtitle_rag.listening.transcribers import sound_length_ms
 from tests.listening.media_files import DAMAGED, HOSTILE, sparse_wav
 from tests.listening.test_transcribers import SENTENCES, transcriber

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.config.settings import ModelSettings
+from subtitle_rag.base.config.settings import ModelSettings
 from subtitle_rag.listening.transcribers import open_transcriber
 from subtitle_rag.models.model_store import ModelStore
 from tests.support.commandline import Run

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from subtitle_rag.domain.errors import AppError
+from subtitle_rag.base.domain.errors import AppError
 from subtitle_rag.listening.sound_file import RATE, SoundFile
 from tests.listening.media_files import ELSEWHERE, GOOD, encoded
 from tests.support.made_sound import Sound, silence, voice, write_wav

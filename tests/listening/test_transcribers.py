@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from subtitle_rag.config.settings import ModelSettings
-from subtitle_rag.domain.errors import AppError, UsageError
-from subtitle_rag.domain.values import GapReason, HeardStretch
+from subtitle_rag.base.config.settings import ModelSettings
+from subtitle_rag.base.domain.errors import AppError, UsageError
+from subtitle_rag.base.domain.values import GapReason, HeardStretch
 from subtitle_rag.listening import listening_process
 from subtitle_rag.listening.child import NICENESS
 from subtitle_rag.listening.transcribers import Transcriber, open_transcriber

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from huggingface_hub import close_session, constants, file_download
 
-from subtitle_rag.config.settings import ModelSettings
+from subtitle_rag.base.config.settings import ModelSettings
 from subtitle_rag.models import manifest
 from subtitle_rag.models.model_store import ModelStore
 from tests.models.tiny import ENCODER, ENCODER_FILES, RERANKER, RERANKER_FILES, clear, write_manifest

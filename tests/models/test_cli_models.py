@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.config import settings as config, template
-from subtitle_rag.installation import extras
+from subtitle_rag.base.config import settings as config, template
+from subtitle_rag.base.installation import extras
 from subtitle_rag.models.manifest import default_context_model
 from tests.models.tiny import ENCODER, RERANKER, WEIGHTS, clear
 from tests.stand_ins.hub import Hub, Reply
@@ -157,7 +157,7 @@ def test_offline_is_told_and_what_is_here_is_used(hub: Hub, isolated_home: Path)
 def test_looking_imports_no_hub(isolated_home: Path) -> None:
     code = """
 import sys
-from subtitle_rag.cli import run
+from subtitle_rag.cli.main import run
 for verb in (["models", "list"], ["models", "--help"]):
     assert run(verb) == 0
 print(*({name.partition(".")[0] for name in sys.modules} & {"huggingface_hub", "httpx2", "torch", "filelock", "rich"}))

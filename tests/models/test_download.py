@@ -14,10 +14,10 @@ from types import SimpleNamespace
 import pytest
 from huggingface_hub import constants
 
-from subtitle_rag.config.settings import ModelSettings
-from subtitle_rag.domain.errors import AppError, BusyError, UsageError
-from subtitle_rag.domain.events import ModelEvent, ModelFetched
-from subtitle_rag.domain.progress import Progress
+from subtitle_rag.base.config.settings import ModelSettings
+from subtitle_rag.base.domain.errors import AppError, BusyError, UsageError
+from subtitle_rag.base.domain.events import ModelEvent, ModelFetched
+from subtitle_rag.base.domain.progress import Progress
 from subtitle_rag.models import download
 from subtitle_rag.models.manifest import encoders
 from subtitle_rag.models.model_store import ModelStore
@@ -121,7 +121,7 @@ import sys
 from pathlib import Path
 from subtitle_rag.models import manifest
 manifest._MANIFESTS = (Path(sys.argv[1]),)
-from subtitle_rag.cli import main
+from subtitle_rag.cli.main import main
 main(sys.argv[2:])
 """
 

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from subtitle_rag.config.settings import ModelSettings
+from subtitle_rag.base.config.settings import ModelSettings
 from subtitle_rag.models import local, manifest
 from subtitle_rag.models.model_store import ModelFiles, ModelStore
+from subtitle_rag.models.neural.neural_client import HostedModels
+from subtitle_rag.models.neural.neural_host import NeuralService
 from subtitle_rag.models.record import Record
-from subtitle_rag.retrieval.neural.neural_client import HostedModels
-from subtitle_rag.retrieval.neural.neural_host import NeuralService
 from tests.stand_ins.hub import Hub
 from tests.support.tiny_models import sentence_folders
 

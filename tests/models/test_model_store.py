@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.config.settings import ModelSettings
-from subtitle_rag.domain.errors import AppError, UsageError
+from subtitle_rag.base.config.settings import ModelSettings
+from subtitle_rag.base.domain.errors import AppError, UsageError
 from subtitle_rag.models import local, manifest
 from subtitle_rag.models.model_store import ModelFiles, ModelStore, State
 from tests.models.tiny import CONFIG, ENCODER, ENCODER_FILES, RERANKER, RERANKER_FILES, WANTED, WEIGHTS, safetensors

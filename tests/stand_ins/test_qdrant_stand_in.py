@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag.config.settings import QdrantSettings
-from subtitle_rag.domain.errors import AppError
-from subtitle_rag.retrieval.values import Filter
-from tests.retrieval.points import COLLECTION, META, found, pid, point, server_index, sparse
+from subtitle_rag.base.config.settings import QdrantSettings
+from subtitle_rag.base.domain.errors import AppError
+from subtitle_rag.base.vectors.points import Filter
+from tests.index.points import COLLECTION, META, found, pid, point, server_index, sparse
 from tests.stand_ins.qdrant import LARGEST_BODY, Relay, StandIn
 from tests.support.cases import cases
 

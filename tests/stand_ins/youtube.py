@@ -16,7 +16,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.config.settings import YoutubeSettings
+from subtitle_rag.base.config.settings import YoutubeSettings
 from tests.stand_ins.loopback import Hold, Loopback, Server
 from tests.stand_ins.youtube_clips import Caption, Channel, Clip, Playlist, Site
 from tests.stand_ins.youtube_pages import Listing, continuation_data, listing_data

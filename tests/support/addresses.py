@@ -3,8 +3,8 @@
 import unicodedata
 from urllib.parse import quote
 
+from subtitle_rag.base.domain.values import TABS
 from subtitle_rag.captions.addresses import Source
-from subtitle_rag.domain.values import TABS
 
 ID = "aB3_-xYz019"
 UC = "UCabcdefghijklmnopqrst_-"

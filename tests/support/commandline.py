@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag import cli
-from subtitle_rag.config import settings as config
+from subtitle_rag.base.config import settings as config
+from subtitle_rag.cli import main as cli
 
 ENVELOPE = ["schema", "command", "status", "result", "errors"]
 

@@ -5,7 +5,7 @@ from itertools import accumulate, pairwise
 
 from hypothesis import strategies as st
 
-from subtitle_rag.domain.values import Cue, Window
+from subtitle_rag.base.domain.values import Cue, Window
 
 WORDS = st.text("가나다라마바사아요 .?", min_size=1, max_size=30).map(lambda t: " ".join(t.split()) or "음")
 

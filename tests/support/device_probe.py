@@ -8,7 +8,7 @@ from hashlib import sha256
 from types import SimpleNamespace
 from typing import Any
 
-from subtitle_rag.retrieval.neural import device
+from subtitle_rag.models.neural import device
 from tests.support import hermetic
 
 

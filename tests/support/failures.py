@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from subtitle_rag.domain.errors import AppError
+from subtitle_rag.base.domain.errors import AppError
 
 
 @contextmanager

@@ -16,12 +16,13 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag import cli, doctor
-from subtitle_rag.domain.errors import AppError
-from subtitle_rag.domain.values import Cue, GapReason, HeardStretch
+from subtitle_rag.base.domain.errors import AppError
+from subtitle_rag.base.domain.values import Cue, GapReason, HeardStretch
+from subtitle_rag.cli import main as cli
 from subtitle_rag.listening import transcribers
 from subtitle_rag.listening.transcribers import Transcriber, open_transcriber
 from subtitle_rag.models.model_store import ModelStore, SpeechFiles
+from subtitle_rag.workflows import checks as doctor
 
 MODEL, OTHER = "reader", "other"
 LOG = "HEARD_LOG"

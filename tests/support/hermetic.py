@@ -78,7 +78,7 @@ def started_environment() -> dict[str, str]:
 
 def surroundings(home: Path) -> dict[str, str]:
     """Return all fixed variables, with `home` in place of the user's."""
-    from subtitle_rag.config import settings as config
+    from subtitle_rag.base.config import settings as config
 
     return {
         "HOME": str(home),
@@ -163,7 +163,7 @@ def _settle() -> None:
 
 def _compile_sentences() -> None:
     """Compile the Korean catalogue in a fresh clone, since no test may write into the sources."""
-    from subtitle_rag import i18n, message_catalog
+    from subtitle_rag.base import i18n, message_catalog
 
     for po in i18n.LOCALE_DIR.rglob("*.po"):
         message_catalog.compile_changed(po)

@@ -13,11 +13,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
-from subtitle_rag.hosting import host_client, server
-from subtitle_rag.hosting.entry import HostKind, host_entry, identity
-from subtitle_rag.retrieval.index import index_host
-from subtitle_rag.retrieval.korean.morphemes import Analyzer
-from subtitle_rag.retrieval.neural import neural_host
+from subtitle_rag.base.hosting import host_client, server
+from subtitle_rag.base.hosting.entry import HostKind, host_entry, identity
+from subtitle_rag.index import index_host
+from subtitle_rag.korean.morphemes import Analyzer
+from subtitle_rag.models.neural import neural_host
 
 FOREVER_S = 1e6
 END_S = 60.0

@@ -11,8 +11,8 @@ from os import kill
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.domain.values import Line, Morphemes, Track, Video, Window
-from subtitle_rag.hosting.entry import host_entry
+from subtitle_rag.base.domain.values import Line, Morphemes, Track, Video, Window
+from subtitle_rag.base.hosting.entry import host_entry
 from subtitle_rag.library.context_store import Context
 from tests.support.hosts_in_process import HOSTS
 from tests.support.rolling import to_rolling_vtt

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.domain.errors import AppError
-from subtitle_rag.retrieval.neural.calibration import korean_pairs
-from subtitle_rag.retrieval.neural.device import Plan
-from subtitle_rag.retrieval.neural.encoder import FlagEncoder
-from subtitle_rag.retrieval.neural.interface import Encoded
-from subtitle_rag.retrieval.neural.reranker import CrossReranker
+from subtitle_rag.base.domain.errors import AppError
+from subtitle_rag.models.neural.calibration import korean_pairs
+from subtitle_rag.models.neural.device import Plan
+from subtitle_rag.models.neural.encoder import FlagEncoder
+from subtitle_rag.models.neural.protocols import Encoded
+from subtitle_rag.models.neural.reranker import CrossReranker
 
 EXACT = Plan("cpu", "float32", "this one", 2, "float32")
 

@@ -3,9 +3,9 @@
 Indexing mostly spends its time reading captions, and hundreds of tests index the same few tracks.
 """
 
-from subtitle_rag import indexing
+from subtitle_rag.base.domain.values import Cue
 from subtitle_rag.captions.parse import parse_captions
-from subtitle_rag.domain.values import Cue
+from subtitle_rag.index import indexing
 
 LARGEST = 1 << 20
 """Maximum bytes of a track to keep its cues."""

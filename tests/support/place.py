@@ -8,14 +8,14 @@ from typing import Any, NoReturn
 
 import pytest
 
-from subtitle_rag.domain.events import IndexEvent, IndexReport
-from subtitle_rag.indexing import Indexer
+from subtitle_rag.base.domain.events import IndexEvent, IndexReport
+from subtitle_rag.index.index_edge import EdgeIndex
+from subtitle_rag.index.indexing import Indexer
+from subtitle_rag.korean.lexical import QueryAnalyzer
+from subtitle_rag.korean.morphemes import ANALYZER, Analyzer
 from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.index.index_edge import EdgeIndex
-from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
-from subtitle_rag.retrieval.korean.morphemes import ANALYZER, Analyzer
-from subtitle_rag.retrieval.search.query import parse_query
-from subtitle_rag.retrieval.search.searcher import Searcher
+from subtitle_rag.search.query import parse_query
+from subtitle_rag.search.searcher import Searcher
 from tests.support.invented import dump
 
 QUERIES = ("치킨 소스", "할머니 김치", "국수를 먹었어요", "바다", "python 와이파이", "고양이 사진", "비 오는 날 캠핑")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.hosting.entry import host_entry
+from subtitle_rag.base.hosting.entry import host_entry
 
 Process = subprocess.Popen[bytes]
 needs_sigkill = pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is POSIX's")

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from subtitle_rag.base.domain.values import Cue
 from subtitle_rag.captions.files import CaptionGroup, discover
 from subtitle_rag.captions.parse import parse_captions
-from subtitle_rag.domain.values import Cue
 
 HEAD = "WEBVTT\n\n"
 SUBRIP = "1\n00:00:01,000 --> 00:00:02,000\n국수를 삶아요\n"

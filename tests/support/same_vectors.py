@@ -3,8 +3,8 @@
 import math
 from collections.abc import Sequence
 
-from subtitle_rag.retrieval.named_vectors import has_parts
-from subtitle_rag.retrieval.values import MultiVector, SparseVector, Vector
+from subtitle_rag.base.vectors.named_vectors import has_parts
+from subtitle_rag.base.vectors.points import MultiVector, SparseVector, Vector
 
 TOLERANCE, COARSE_TOLERANCE = 2e-3, 0.05
 """Tolerance relative to the largest number: two roundings to half precision, or for pieces to bytes."""

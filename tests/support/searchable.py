@@ -5,14 +5,14 @@ from datetime import date
 from hashlib import sha256
 from pathlib import Path
 
+from subtitle_rag.base.domain.values import Cue, Track, Video, Window
 from subtitle_rag.captions.windows import RULE, cut_windows
-from subtitle_rag.domain.values import Cue, Track, Video, Window
-from subtitle_rag.indexing import Indexer
+from subtitle_rag.index.index_edge import EdgeIndex
+from subtitle_rag.index.indexing import Indexer
+from subtitle_rag.korean.lexical import QueryAnalyzer
+from subtitle_rag.korean.morphemes import ANALYZER, Analyzer
 from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.index.index_edge import EdgeIndex
-from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
-from subtitle_rag.retrieval.korean.morphemes import ANALYZER, Analyzer
-from subtitle_rag.retrieval.search.searcher import Searcher
+from subtitle_rag.search.searcher import Searcher
 
 LINE_MS = 6_000
 LINES = 9

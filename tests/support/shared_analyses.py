@@ -5,8 +5,8 @@ Kiwi's result depends only on the text. Tests of the analysis itself have the ma
 
 from collections.abc import Iterator, Sequence
 
-from subtitle_rag.domain.values import Morphemes
-from subtitle_rag.retrieval.korean.morphemes import Analyzer
+from subtitle_rag.base.domain.values import Morphemes
+from subtitle_rag.korean.morphemes import Analyzer
 
 
 class SharedAnalyses:

@@ -7,12 +7,12 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from subtitle_rag.base.config.settings import YoutubeSettings
+from subtitle_rag.base.domain.errors import FetchError
 from subtitle_rag.captions.addresses import parse_address
 from subtitle_rag.captions.parse import parse_captions
-from subtitle_rag.captions.track_selection import TrackSelecting
-from subtitle_rag.captions.youtube import YouTube
-from subtitle_rag.config.settings import YoutubeSettings
-from subtitle_rag.domain.errors import FetchError
+from subtitle_rag.youtube.track_selection import TrackSelecting
+from subtitle_rag.youtube.youtube import YouTube
 
 TRIES = 10
 """Maximum videos of a list to try before a case fails."""
@@ -62,7 +62,7 @@ class _Requests(logging.Handler):
 
 @contextmanager
 def counted() -> Iterator[_Requests]:
-    logger, handler = logging.getLogger("subtitle_rag.captions.session"), _Requests()
+    logger, handler = logging.getLogger("subtitle_rag.youtube.session"), _Requests()
     before = logger.level
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)

@@ -9,10 +9,10 @@ from typing import Any
 from textual.content import Content
 from textual.widgets import Static
 
-from subtitle_rag.config.settings import Settings
+from subtitle_rag.base.config.settings import Settings
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.screens.answer_screen import AnswerScreen
+from subtitle_rag.tui.screens.answer.answer_screen import AnswerScreen
 from tests.stand_ins.ollama import StandIn
 from tests.tui.conftest import AppPilot, MakeApp, press, running, settle, typed, until
 

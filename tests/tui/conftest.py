@@ -22,28 +22,28 @@ from textual.widget import Widget
 from textual.widgets import Static
 from textual.worker import WorkerCancelled
 
-from subtitle_rag import player
-from subtitle_rag.config import settings as config
-from subtitle_rag.config.settings import LlmSettings, ModelSettings, Settings, YoutubeSettings
-from subtitle_rag.domain.progress import Progress
-from subtitle_rag.domain.values import Line, Video
+from subtitle_rag.base.config import settings as config
+from subtitle_rag.base.config.settings import LlmSettings, ModelSettings, Settings, YoutubeSettings
+from subtitle_rag.base.domain.progress import Progress
+from subtitle_rag.base.domain.values import Line, Video
 from subtitle_rag.library.app_state import forget_searches
-from subtitle_rag.requests import JobRequest
-from subtitle_rag.retrieval.search.query import Query
-from subtitle_rag.retrieval.search.scenes import Scene
-from subtitle_rag.retrieval.search.searcher import SearchResult
 from subtitle_rag.runtime import Runtime
+from subtitle_rag.search.query import Query
+from subtitle_rag.search.scenes import Scene
+from subtitle_rag.search.searcher import SearchResult
+from subtitle_rag.sharing import player
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers import jobs
 from subtitle_rag.tui.keys import keymap
-from subtitle_rag.tui.screens import live_search
-from subtitle_rag.tui.screens.library_screen import LibraryScreen
-from subtitle_rag.tui.state.clean_text import clean
-from subtitle_rag.tui.state.stage import Stage, StageName
-from subtitle_rag.tui.text import failure_reasons
-from subtitle_rag.tui.widgets import preview, result_pane
-from subtitle_rag.tui.widgets.library_tables import VideoTable
-from subtitle_rag.tui.widgets.row_table import RowTable
+from subtitle_rag.tui.screens.library.library_screen import LibraryScreen
+from subtitle_rag.tui.screens.library.library_tables import VideoTable
+from subtitle_rag.tui.screens.search import live_search
+from subtitle_rag.tui.shared import failure_reasons
+from subtitle_rag.tui.shared.clean_text import clean
+from subtitle_rag.tui.shared.progress.stage import Stage, StageName
+from subtitle_rag.tui.shared.rows.row_table import RowTable
+from subtitle_rag.tui.shared.scenes import preview, result_pane
+from subtitle_rag.workflows.requests import JobRequest
 from tests.models.conftest import hub
 from tests.stand_ins.youtube import StandIn
 from tests.support.invented import end_hosts

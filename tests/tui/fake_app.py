@@ -6,9 +6,9 @@ from typing import Any
 
 from textual.message import Message
 
-from subtitle_rag.domain.errors import AppError
-from subtitle_rag.tui.state.job import Job
-from subtitle_rag.tui.state.stage import Stages
+from subtitle_rag.base.domain.errors import AppError
+from subtitle_rag.tui.shared.jobs.job import Job
+from subtitle_rag.tui.shared.progress.stage import Stages
 
 
 @dataclass(eq=False)

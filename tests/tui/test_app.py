@@ -11,18 +11,18 @@ import pytest
 from textual.command import CommandPalette
 from textual.widgets import Input, Static
 
-from subtitle_rag.domain.events import Resting, VideoFailed
-from subtitle_rag.domain.progress import Progress
-from subtitle_rag.domain.values import Line, Video
+from subtitle_rag.base.domain.events import Resting, VideoFailed
+from subtitle_rag.base.domain.progress import Progress
+from subtitle_rag.base.domain.values import Line, Video
 from subtitle_rag.library.sources import SourceOptions
 from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.search.scenes import Scene
 from subtitle_rag.runtime import Runtime
+from subtitle_rag.search.scenes import Scene
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.dialogs.help_screen import HelpScreen
-from subtitle_rag.tui.screens.search_screen import SearchScreen
-from subtitle_rag.tui.state.job import Job
-from subtitle_rag.tui.widgets.footer import KeyBar
+from subtitle_rag.tui.screens.dialogs.help_screen import HelpScreen
+from subtitle_rag.tui.screens.search.search_screen import SearchScreen
+from subtitle_rag.tui.shared.fields.footer import KeyBar
+from subtitle_rag.tui.shared.jobs.job import Job
 from tests.tui.conftest import NOON, AppPilot, MakeApp, press, running, scene, settle, typed
 
 ROOT = Path(__file__).parents[2]
@@ -87,7 +87,7 @@ class TestStarting:
         code = """
 import os, sys
 from subtitle_rag import tui
-from subtitle_rag.config import settings as config
+from subtitle_rag.base.config import settings as config
 import subtitle_rag.runtime
 class Stop(Exception): ...
 class Runtime:

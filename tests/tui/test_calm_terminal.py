@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from textual.screen import Screen
 
-from subtitle_rag.domain.progress import Progress
+from subtitle_rag.base.domain.progress import Progress
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers import jobs
-from subtitle_rag.tui.messages import JobAdvanced
-from subtitle_rag.tui.state.job import Job
-from subtitle_rag.tui.widgets.status_bars import JobBar
+from subtitle_rag.tui.shared.jobs.job import Job
+from subtitle_rag.tui.shared.messages import JobAdvanced
+from subtitle_rag.tui.shared.progress.status_bars import JobBar
 from tests.tui.conftest import AppPilot, MakeApp, running, scene, settle, typed
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import pytest
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers import background, stage_threads
-from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
+from subtitle_rag.tui.shared.dialogs.confirm_screen import ConfirmScreen
 from tests.stand_ins.ollama import Model, StandIn
 from tests.tui.conftest import (
     SAMPLE,
@@ -30,7 +30,7 @@ from tests.tui.conftest import (
     until,
     writing,
 )
-from tests.tui.test_stages import making
+from tests.tui.shared.test_stages import making
 
 MODEL = "ax-light:q4"
 

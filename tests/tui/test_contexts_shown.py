@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag.domain.errors import LlmError
-from subtitle_rag.tui.text.library_text import stage_notices
-from subtitle_rag.tui.text.stage_lines import stage_parts
+from subtitle_rag.base.domain.errors import LlmError
+from subtitle_rag.tui.screens.library.library_text import stage_notices
+from subtitle_rag.tui.shared.progress.stage_lines import stage_parts
 from tests.tui.conftest import (
     MakeApp,
     running,

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 from textual.widgets import Static
 
-from subtitle_rag import player
 from subtitle_rag.captions.addresses import parse_address
 from subtitle_rag.library.sources import SourceOptions
-from subtitle_rag.requests import JobRequest
 from subtitle_rag.runtime import Runtime
+from subtitle_rag.sharing import player
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.screens.library_screen import LibraryScreen
-from subtitle_rag.tui.widgets.library_tables import VideoTable
+from subtitle_rag.tui.screens.library.library_screen import LibraryScreen
+from subtitle_rag.tui.screens.library.library_tables import VideoTable
+from subtitle_rag.workflows.requests import JobRequest
 from tests.stand_ins.youtube import Caption, Clip, StandIn
 from tests.tui.conftest import (
     SAMPLE,

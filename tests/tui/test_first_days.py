@@ -7,12 +7,12 @@ from textual.screen import Screen
 
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.dialogs.export_screen import ExportScreen
-from subtitle_rag.tui.screens.answer_screen import AnswerScreen
-from subtitle_rag.tui.screens.library_screen import LibraryScreen
-from subtitle_rag.tui.screens.marks_screen import MarksScreen
-from subtitle_rag.tui.screens.settings_screen import SettingsScreen
-from subtitle_rag.tui.screens.transcript_screen import TranscriptScreen
+from subtitle_rag.tui.screens.answer.answer_screen import AnswerScreen
+from subtitle_rag.tui.screens.dialogs.export_screen import ExportScreen
+from subtitle_rag.tui.screens.library.library_screen import LibraryScreen
+from subtitle_rag.tui.screens.marks.marks_screen import MarksScreen
+from subtitle_rag.tui.screens.settings.settings_screen import SettingsScreen
+from subtitle_rag.tui.screens.transcript.transcript_screen import TranscriptScreen
 from tests.tui.conftest import SAMPLE, AppPilot, Outside, drawn_by, library_of, press_each, running, settle, until
 
 pytestmark = pytest.mark.campaign(part="app")

@@ -4,10 +4,10 @@ import pytest
 from textual.widgets import Static
 
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.dialogs.help_screen import HelpScreen
 from subtitle_rag.tui.keys.commands import DOWN, PLAY_WITH
-from subtitle_rag.tui.text import key_help
-from subtitle_rag.tui.widgets.footer import KeyBar
+from subtitle_rag.tui.screens.dialogs.help_screen import HelpScreen
+from subtitle_rag.tui.shared import key_help
+from subtitle_rag.tui.shared.fields.footer import KeyBar
 from tests.tui.conftest import AppPilot, MakeApp, drawn_by, press, running, scene
 
 

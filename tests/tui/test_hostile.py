@@ -10,32 +10,32 @@ import pytest
 from rich.cells import cell_len
 from textual.screen import Screen
 
+from subtitle_rag.base.config.settings import LlmSettings
+from subtitle_rag.base.domain.errors import AppError
+from subtitle_rag.base.domain.events import Resting, VideoFailed
+from subtitle_rag.base.domain.progress import Progress
+from subtitle_rag.base.domain.values import Chapter, Line, Track, Video
 from subtitle_rag.captions.windows import RULE, cut_windows
-from subtitle_rag.config.settings import LlmSettings
-from subtitle_rag.domain.errors import AppError
-from subtitle_rag.domain.events import Resting, VideoFailed
-from subtitle_rag.domain.progress import Progress
-from subtitle_rag.domain.values import Chapter, Line, Track, Video
 from subtitle_rag.library.app_state import note_search
 from subtitle_rag.library.sources import SourceOptions
-from subtitle_rag.removing import RemovalTarget
-from subtitle_rag.retrieval.search import suggestions
-from subtitle_rag.retrieval.search.scenes import Scene
-from subtitle_rag.retrieval.search.searcher import SearchResult
-from subtitle_rag.retrieval.search.suggestions import Suggestion
 from subtitle_rag.runtime import Runtime
+from subtitle_rag.search import suggestions
+from subtitle_rag.search.scenes import Scene
+from subtitle_rag.search.searcher import SearchResult
+from subtitle_rag.search.suggestions import Suggestion
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
-from subtitle_rag.tui.dialogs.filter_screen import FilterScreen
-from subtitle_rag.tui.dialogs.help_screen import HelpScreen
-from subtitle_rag.tui.dialogs.player_screen import PlayerScreen
-from subtitle_rag.tui.messages import Jumped, PlayersFound
-from subtitle_rag.tui.screens.answer_screen import AnswerScreen
-from subtitle_rag.tui.screens.library_screen import LibraryScreen
-from subtitle_rag.tui.state.clean_text import clean, visible
-from subtitle_rag.tui.state.job import Job
-from subtitle_rag.tui.state.stage import Stage
-from subtitle_rag.tui.text.confirmations import leave_confirmation
+from subtitle_rag.tui.screens.answer.answer_screen import AnswerScreen
+from subtitle_rag.tui.screens.dialogs.help_screen import HelpScreen
+from subtitle_rag.tui.screens.dialogs.player_screen import PlayerScreen
+from subtitle_rag.tui.screens.library.library_screen import LibraryScreen
+from subtitle_rag.tui.screens.search.filter_screen import FilterScreen
+from subtitle_rag.tui.shared.clean_text import clean, visible
+from subtitle_rag.tui.shared.dialogs.confirm_screen import ConfirmScreen
+from subtitle_rag.tui.shared.dialogs.confirmations import leave_confirmation
+from subtitle_rag.tui.shared.jobs.job import Job
+from subtitle_rag.tui.shared.messages import Jumped, PlayersFound
+from subtitle_rag.tui.shared.progress.stage import Stage
+from subtitle_rag.workflows.removing import RemovalTarget
 from tests.stand_ins.ollama import Model, StandIn
 from tests.support.searchable import spoken
 from tests.tui.asking import MODEL, ask, on, opened

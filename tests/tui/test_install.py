@@ -10,20 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.config.settings import LlmSettings
-from subtitle_rag.domain.progress import Progress
-from subtitle_rag.installation import extras, package_installer
-from subtitle_rag.installation.extras import MEANING, NEURAL
+from subtitle_rag.base.config.settings import LlmSettings
+from subtitle_rag.base.domain.progress import Progress
+from subtitle_rag.base.installation import extras, package_installer
+from subtitle_rag.base.installation.extras import MEANING, NEURAL
 from subtitle_rag.models import manifest
-from subtitle_rag.retrieval.neural.neural_client import HostedModels
-from subtitle_rag.retrieval.neural.ollama_encoder import OllamaEncoders
+from subtitle_rag.models.neural.neural_client import HostedModels
+from subtitle_rag.models.neural.ollama_encoder import OllamaEncoders
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.dialogs.install_screen import InstallScreen
-from subtitle_rag.tui.state import offers
-from subtitle_rag.tui.state.offers import ModelDownload
-from subtitle_rag.tui.text import model_lines
-from tests.installation.environments import program, use_environment
+from subtitle_rag.tui.screens.dialogs.install_screen import InstallScreen
+from subtitle_rag.tui.shared.progress import model_lines, offers
+from subtitle_rag.tui.shared.progress.offers import ModelDownload
+from tests.base.installation.environments import program, use_environment
 from tests.models.tiny import ENCODER, ENTRY, RERANKER, clear
 from tests.stand_ins.hub import Hub
 from tests.stand_ins.ollama import Model, StandIn as Ollama

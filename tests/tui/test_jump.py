@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag import player
-from subtitle_rag.config.settings import PlayerSettings
-from subtitle_rag.domain.values import Video
+from subtitle_rag.base.config.settings import PlayerSettings
+from subtitle_rag.base.domain.values import Video
 from subtitle_rag.library.app_state import PLAYER
-from subtitle_rag.retrieval.search.scenes import Scene
 from subtitle_rag.runtime import Runtime
+from subtitle_rag.search.scenes import Scene
+from subtitle_rag.sharing import player
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.dialogs.player_screen import PlayerScreen
-from subtitle_rag.tui.messages import PlayersFound
-from subtitle_rag.tui.screens.answer_screen import AnswerScreen
+from subtitle_rag.tui.screens.answer.answer_screen import AnswerScreen
+from subtitle_rag.tui.screens.dialogs.player_screen import PlayerScreen
+from subtitle_rag.tui.shared.messages import PlayersFound
 from tests.tui.conftest import (
     AppPilot,
     MakeApp,

@@ -10,19 +10,20 @@ from pathlib import Path
 import pytest
 from textual.widgets import Static
 
-from subtitle_rag.config import settings as config
-from subtitle_rag.domain.errors import UsageError
-from subtitle_rag.retrieval.korean.keyboard import JAMO_BY_KEY
+from subtitle_rag.base.config import settings as config
+from subtitle_rag.base.domain.errors import UsageError
+from subtitle_rag.korean.keyboard import JAMO_BY_KEY
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.dialogs.help_screen import HelpScreen
 from subtitle_rag.tui.keys import keymap
 from subtitle_rag.tui.keys.commands import COMMANDS
 from subtitle_rag.tui.keys.keymap import check, in_force
-from subtitle_rag.tui.screens.library_screen import LibraryScreen
-from subtitle_rag.tui.screens.search_screen import SearchScreen
-from subtitle_rag.tui.state.job import Job
-from subtitle_rag.tui.text import job_lines, search_text
+from subtitle_rag.tui.screens.dialogs.help_screen import HelpScreen
+from subtitle_rag.tui.screens.library.library_screen import LibraryScreen
+from subtitle_rag.tui.screens.search.search_screen import SearchScreen
+from subtitle_rag.tui.shared import search_text
+from subtitle_rag.tui.shared.jobs import job_lines
+from subtitle_rag.tui.shared.jobs.job import Job
 from tests.tui.conftest import MakeApp, Outside, press, running, scene, settle, typed
 
 ROOT = Path(__file__).parents[2]

@@ -3,9 +3,9 @@
 import pytest
 
 from subtitle_rag.tui import key_router
-from subtitle_rag.tui.dialogs.help_screen import HelpScreen
-from subtitle_rag.tui.screens.answer_screen import AnswerScreen
-from subtitle_rag.tui.screens.library_screen import LibraryScreen
+from subtitle_rag.tui.screens.answer.answer_screen import AnswerScreen
+from subtitle_rag.tui.screens.dialogs.help_screen import HelpScreen
+from subtitle_rag.tui.screens.library.library_screen import LibraryScreen
 from tests.tui.conftest import MakeApp, Outside, at_once, press, running, scene, settle, toasts
 
 

@@ -6,17 +6,17 @@ from dataclasses import replace
 
 import pytest
 
+from subtitle_rag.base.config.settings import YoutubeSettings
 from subtitle_rag.captions.addresses import parse_address
-from subtitle_rag.config.settings import YoutubeSettings
-from subtitle_rag.requests import JobRequest
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
-from subtitle_rag.tui.messages import LibraryOpened
-from subtitle_rag.tui.widgets.status_bars import JobBar
+from subtitle_rag.tui.shared.dialogs.confirm_screen import ConfirmScreen
+from subtitle_rag.tui.shared.messages import LibraryOpened
+from subtitle_rag.tui.shared.progress.status_bars import JobBar
+from subtitle_rag.workflows.requests import JobRequest
 from tests.stand_ins.youtube import Channel, Clip, StandIn, stand_in
 from tests.tui.conftest import AppPilot, MakeApp, drawn_by, running, settle, until
-from tests.tui.test_removal import open_library
+from tests.tui.screens.library.test_removal import open_library
 
 KITCHEN = JobRequest(sources=(parse_address("https://www.youtube.com/@느린부엌"),))
 LIST = JobRequest(sources=(parse_address("https://www.youtube.com/playlist?list=PL" + "c" * 32),))

@@ -4,8 +4,8 @@ from rich.cells import cell_len
 from textual.geometry import Offset
 from textual.widgets import OptionList
 
-from subtitle_rag.tui.dialogs.scene_menu import SceneMenu
-from subtitle_rag.tui.widgets.scene_list import SceneList
+from subtitle_rag.tui.screens.dialogs.scene_menu import SceneMenu
+from subtitle_rag.tui.shared.scenes.scene_list import SceneList
 from tests.tui.conftest import MakeApp, Outside, drawn_by, press, running, scene, settle, toasts
 
 

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag import player
-from subtitle_rag.hosting.host_client import Client
+from subtitle_rag.base.hosting.host_client import Client
 from subtitle_rag.library.connection import Database
 from subtitle_rag.runtime import Runtime
+from subtitle_rag.sharing import player
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
+from subtitle_rag.tui.shared.dialogs.confirm_screen import ConfirmScreen
 from tests.stand_ins.youtube import Channel, Clip, StandIn
 from tests.tui.conftest import AppPilot, MakeApp, Outside, index_sample, library_of, running, settle, until
 

@@ -6,9 +6,9 @@ from textual.content import Content
 from textual.strip import Strip
 
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
-from subtitle_rag.tui.text.confirmations import Confirmation
-from subtitle_rag.tui.widgets.row_table import RowTable
+from subtitle_rag.tui.shared.dialogs.confirm_screen import ConfirmScreen
+from subtitle_rag.tui.shared.dialogs.confirmations import Confirmation
+from subtitle_rag.tui.shared.rows.row_table import RowTable
 from tests.tui.conftest import MakeApp, press, running, scene, settle, typed, until
 
 SIZE = (120, 40)

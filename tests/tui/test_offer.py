@@ -9,17 +9,16 @@ from typing import Any
 import pytest
 from textual.widgets import Static
 
-from subtitle_rag.config.settings import ModelSettings
-from subtitle_rag.domain.errors import BusyError
-from subtitle_rag.domain.progress import Progress
+from subtitle_rag.base.config.settings import ModelSettings
+from subtitle_rag.base.domain.errors import BusyError
+from subtitle_rag.base.domain.progress import Progress
 from subtitle_rag.models import download, manifest, record
-from subtitle_rag.retrieval.neural.neural_client import HostedModels
+from subtitle_rag.models.neural.neural_client import HostedModels
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers import background, downloads, stage_threads
-from subtitle_rag.tui.state import offers
-from subtitle_rag.tui.state.offers import ModelDownload, model_download
-from subtitle_rag.tui.text import model_lines
+from subtitle_rag.tui.shared.progress import model_lines, offers
+from subtitle_rag.tui.shared.progress.offers import ModelDownload, model_download
 from tests.models.tiny import ENCODER, RERANKER, clear, write_manifest
 from tests.stand_ins.hub import Hub, Reply
 from tests.support.invented import end_hosts

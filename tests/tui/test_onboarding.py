@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 from textual.widgets import Static
 
-from subtitle_rag import doctor
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.screens.library_field import BLOCKING
+from subtitle_rag.tui.screens.library.library_field import BLOCKING
+from subtitle_rag.workflows import checks as doctor
 from tests.stand_ins.youtube import stand_in
 from tests.tui.conftest import press, running, settle, until
-from tests.tui.test_checks import looked
+from tests.tui.screens.checks.test_checks import looked
 
 __all__ = ["looked"]
 

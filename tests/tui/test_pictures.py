@@ -12,34 +12,34 @@ from types import SimpleNamespace
 import pytest
 from rich.color import ColorSystem
 
-from subtitle_rag import doctor
-from subtitle_rag.config.settings import LlmSettings, YoutubeSettings
-from subtitle_rag.doctor import Check
-from subtitle_rag.domain.errors import AppError
-from subtitle_rag.domain.events import Resting, VideoFailed
-from subtitle_rag.domain.progress import Progress
-from subtitle_rag.domain.values import Chapter, Line, Video
+from subtitle_rag.base.config.settings import LlmSettings, YoutubeSettings
+from subtitle_rag.base.domain.errors import AppError
+from subtitle_rag.base.domain.events import Resting, VideoFailed
+from subtitle_rag.base.domain.progress import Progress
+from subtitle_rag.base.domain.values import Chapter, Line, Video
 from subtitle_rag.library.app_state import note_search
 from subtitle_rag.library.mark_store import Mark, MarkStore
 from subtitle_rag.library.sources import SourceOptions
 from subtitle_rag.library.store import Library
 from subtitle_rag.library.summary_store import SummaryStore
-from subtitle_rag.retrieval.search import suggestions
-from subtitle_rag.retrieval.search.fusion import RetrieverScore
-from subtitle_rag.retrieval.search.parts import RETRIEVERS
-from subtitle_rag.retrieval.search.query import Query
-from subtitle_rag.retrieval.search.scenes import Scene
-from subtitle_rag.retrieval.search.searcher import SearchResult
-from subtitle_rag.retrieval.search.suggestions import Suggestion
 from subtitle_rag.runtime import Runtime
+from subtitle_rag.search import suggestions
+from subtitle_rag.search.fusion import RetrieverScore
+from subtitle_rag.search.parts import RETRIEVERS
+from subtitle_rag.search.query import Query
+from subtitle_rag.search.scenes import Scene
+from subtitle_rag.search.searcher import SearchResult
+from subtitle_rag.search.suggestions import Suggestion
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
-from subtitle_rag.tui.dialogs.player_screen import PlayerScreen
-from subtitle_rag.tui.messages import PlayersFound
-from subtitle_rag.tui.state.job import Job
-from subtitle_rag.tui.state.stage import Stage
-from subtitle_rag.tui.text.confirmations import leave_confirmation
-from subtitle_rag.tui.widgets.check_list import CheckList
+from subtitle_rag.tui.screens.checks.check_list import CheckList
+from subtitle_rag.tui.screens.dialogs.player_screen import PlayerScreen
+from subtitle_rag.tui.shared.dialogs.confirm_screen import ConfirmScreen
+from subtitle_rag.tui.shared.dialogs.confirmations import leave_confirmation
+from subtitle_rag.tui.shared.jobs.job import Job
+from subtitle_rag.tui.shared.messages import PlayersFound
+from subtitle_rag.tui.shared.progress.stage import Stage
+from subtitle_rag.workflows import checks as doctor
+from subtitle_rag.workflows.checks import Check
 from tests.tui.conftest import (
     NOON,
     Answers,
@@ -177,7 +177,7 @@ def fill(library: Library) -> None:
 @pytest.fixture
 def frozen(monkeypatch: pytest.MonkeyPatch) -> None:
     """The time of a model's request stands still."""
-    monkeypatch.setattr("subtitle_rag.domain.progress.time", SimpleNamespace(monotonic=lambda: 72.0))
+    monkeypatch.setattr("subtitle_rag.base.domain.progress.time", SimpleNamespace(monotonic=lambda: 72.0))
 
 
 WRITING = Progress("contexts", 3_102, 9_412, "국수 삶는 날", rate=2.1, left_s=3_000.0)

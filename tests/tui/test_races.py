@@ -8,28 +8,30 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag import content_overview, doctor, player
+from subtitle_rag.answers import content_overview
 from subtitle_rag.library import names as library_names, overview as library_overview
 from subtitle_rag.library.app_state import note_search
-from subtitle_rag.requests import JobRequest
-from subtitle_rag.retrieval.search import suggestions
-from subtitle_rag.retrieval.search.query import Query
-from subtitle_rag.retrieval.search.searcher import SearchResult
-from subtitle_rag.retrieval.search.suggestions import Suggestion
 from subtitle_rag.runtime import Runtime
+from subtitle_rag.search import suggestions
+from subtitle_rag.search.query import Query
+from subtitle_rag.search.searcher import SearchResult
+from subtitle_rag.search.suggestions import Suggestion
+from subtitle_rag.sharing import player
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.dialogs.filter_screen import FilterScreen
-from subtitle_rag.tui.dialogs.player_screen import PlayerScreen
-from subtitle_rag.tui.screens import live_search
-from subtitle_rag.tui.screens.checks_screen import ChecksScreen
-from subtitle_rag.tui.screens.library_screen import LibraryScreen
-from subtitle_rag.tui.screens.marks_screen import MarksScreen
-from subtitle_rag.tui.screens.overview_screen import OverviewScreen
-from subtitle_rag.tui.screens.settings_screen import SettingsScreen
-from subtitle_rag.tui.screens.transcript_screen import TranscriptScreen
-from subtitle_rag.tui.state.spoken_lines import VideoMoment
-from subtitle_rag.tui.widgets.empty_state_page import ReadyQueryList
-from subtitle_rag.tui.widgets.footer import KeyBar
+from subtitle_rag.tui.screens.checks.checks_screen import ChecksScreen
+from subtitle_rag.tui.screens.dialogs.player_screen import PlayerScreen
+from subtitle_rag.tui.screens.library.library_screen import LibraryScreen
+from subtitle_rag.tui.screens.marks.marks_screen import MarksScreen
+from subtitle_rag.tui.screens.overview.overview_screen import OverviewScreen
+from subtitle_rag.tui.screens.search import live_search
+from subtitle_rag.tui.screens.search.empty_state_page import ReadyQueryList
+from subtitle_rag.tui.screens.search.filter_screen import FilterScreen
+from subtitle_rag.tui.screens.settings.settings_screen import SettingsScreen
+from subtitle_rag.tui.screens.transcript.transcript_screen import TranscriptScreen
+from subtitle_rag.tui.shared.fields.footer import KeyBar
+from subtitle_rag.tui.shared.spoken_lines import VideoMoment
+from subtitle_rag.workflows import checks as doctor
+from subtitle_rag.workflows.requests import JobRequest
 from tests.tui.conftest import (
     Answers,
     AppPilot,

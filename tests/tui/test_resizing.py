@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.domain.events import VideoDone, VideoFailed
-from subtitle_rag.domain.progress import Progress
-from subtitle_rag.requests import JobRequest
-from subtitle_rag.retrieval.search.query import Query
-from subtitle_rag.retrieval.search.searcher import SearchResult
+from subtitle_rag.base.domain.events import VideoDone, VideoFailed
+from subtitle_rag.base.domain.progress import Progress
 from subtitle_rag.runtime import Runtime
+from subtitle_rag.search.query import Query
+from subtitle_rag.search.searcher import SearchResult
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.dialogs.filter_screen import FilterScreen
-from subtitle_rag.tui.dialogs.help_screen import HelpScreen
-from subtitle_rag.tui.screens.answer_screen import AnswerScreen
-from subtitle_rag.tui.widgets.footer import KeyBar
+from subtitle_rag.tui.screens.answer.answer_screen import AnswerScreen
+from subtitle_rag.tui.screens.dialogs.help_screen import HelpScreen
+from subtitle_rag.tui.screens.search.filter_screen import FilterScreen
+from subtitle_rag.tui.shared.fields.footer import KeyBar
+from subtitle_rag.workflows.requests import JobRequest
 from tests.stand_ins.ollama import Model, StandIn
 from tests.tui.asking import MODEL, QUESTION, opened, said, without_contexts
 from tests.tui.conftest import (
@@ -148,7 +148,7 @@ class TestLibrary:
     @pytest.mark.campaign(part="app")
     async def test_while_a_job_runs(self, app_of: MakeApp, monkeypatch: pytest.MonkeyPatch) -> None:
         async with running(app_of(), size=(120, 40)) as (app, pilot), closed() as gate:
-            monkeypatch.setattr("subtitle_rag.pipeline.run_request", lambda *_arguments: held(gate))
+            monkeypatch.setattr("subtitle_rag.workflows.pipeline.run_request", lambda *_arguments: held(gate))
             await press(pilot, "ctrl+l")
             app.jobs.start(JobRequest((Path("/nowhere"),)))
             await until(pilot, lambda: app.job and app.job.failures)

@@ -7,16 +7,16 @@ import pytest
 from textual.widgets import Static
 
 from subtitle_rag import tui
+from subtitle_rag.base.config.settings import LlmSettings, Settings
 from subtitle_rag.captions.addresses import parse_address
-from subtitle_rag.config.settings import LlmSettings, Settings
 from subtitle_rag.library import app_state
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui import app as app_module
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers.background import BackgroundController
 from subtitle_rag.tui.navigation import LibrarySwitch
-from subtitle_rag.tui.state.source_field import FieldCheck
-from subtitle_rag.tui.text.library_text import field_line
+from subtitle_rag.tui.screens.library.library_text import field_line
+from subtitle_rag.tui.shared.source_field import FieldCheck
 from tests.support.cases import cases
 from tests.tui.conftest import drawn_by, press, running, toasts
 from tests.tui.fake_app import FakeApp
@@ -25,7 +25,7 @@ from tests.tui.fake_app import FakeApp
 @pytest.fixture
 def sample(unindexed: Runtime, monkeypatch: pytest.MonkeyPatch) -> Runtime:
     """The sample, without its captions."""
-    monkeypatch.setattr("subtitle_rag.sample_library.fill", lambda _runtime: None)
+    monkeypatch.setattr("subtitle_rag.workflows.sample_library.fill", lambda _runtime: None)
     unindexed.settings = replace(unindexed.settings, is_sample=True)
     return unindexed
 
@@ -72,7 +72,7 @@ def test_the_sample_gets_vectors_and_no_contexts(unindexed: Runtime) -> None:
 
 
 async def test_no_row_of_the_sample_is_removed(filled: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("subtitle_rag.sample_library.fill", lambda _runtime: None)
+    monkeypatch.setattr("subtitle_rag.workflows.sample_library.fill", lambda _runtime: None)
     filled.settings = replace(filled.settings, is_sample=True)
     async with running(SubtitleApp(filled), size=(100, 30)) as (app, pilot):
         await press(pilot, "ctrl+l")

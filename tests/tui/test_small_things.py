@@ -2,13 +2,13 @@
 
 import pytest
 
-from subtitle_rag.domain.values import Video, natural_key
+from subtitle_rag.base.domain.values import Video, natural_key
 from subtitle_rag.library.rows import Counts
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.screens.answer_screen import AnswerScreen
-from subtitle_rag.tui.screens.library_screen import LibraryScreen
-from subtitle_rag.tui.text import search_text
+from subtitle_rag.tui.screens.answer.answer_screen import AnswerScreen
+from subtitle_rag.tui.screens.library.library_screen import LibraryScreen
+from subtitle_rag.tui.shared import search_text
 from tests.tui.conftest import MakeApp, drawn_by, press, running, shown, toasts, typed
 
 

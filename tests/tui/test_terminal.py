@@ -20,7 +20,7 @@ INTERRUPT_ON_IMPORT = """
 import os, signal, sys
 class Interrupt:
     def find_spec(self, name, *_):
-        if name == "subtitle_rag.cli":
+        if name == "subtitle_rag.cli.main":
             os.kill(os.getpid(), signal.SIGINT)
 sys.meta_path.insert(0, Interrupt())
 from subtitle_rag.__main__ import main

@@ -14,8 +14,8 @@ from textual.strip import Strip
 from textual.widgets._toast import Toast
 
 import subtitle_rag.tui
-from subtitle_rag.domain.error_messages import SENTENCES
-from subtitle_rag.i18n import _
+from subtitle_rag.base.domain.error_messages import SENTENCES
+from subtitle_rag.base.i18n import _
 from subtitle_rag.tui import textual_fixes
 from subtitle_rag.tui.app import SubtitleApp
 from tests.support.sources import tree

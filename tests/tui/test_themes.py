@@ -13,9 +13,9 @@ from textual.widget import Widget
 from textual.widgets import OptionList
 from textual.widgets._toast import Toast
 
-from subtitle_rag.config import settings as config
-from subtitle_rag.config.settings import Settings, TuiSettings
-from subtitle_rag.domain.errors import UsageError
+from subtitle_rag.base.config import settings as config
+from subtitle_rag.base.config.settings import Settings, TuiSettings
+from subtitle_rag.base.domain.errors import UsageError
 from subtitle_rag.library.app_state import THEME, theme_at
 from subtitle_rag.library.store import Library
 from subtitle_rag.runtime import Runtime

@@ -9,8 +9,8 @@ from textual import on
 from textual.app import App
 from textual.message import Message
 
-from subtitle_rag.domain.errors import AppError, UsageError
-from subtitle_rag.log_file import logging_to
+from subtitle_rag.base.domain.errors import AppError, UsageError
+from subtitle_rag.base.log_file import logging_to
 from subtitle_rag.tui.threads import run_in_thread
 from tests.tui.conftest import until
 

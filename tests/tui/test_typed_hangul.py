@@ -8,15 +8,15 @@ import pytest
 from textual import events
 from textual.widgets import Input
 
-from subtitle_rag.domain.answer_values import Answer, Evidence
+from subtitle_rag.base.domain.answer_values import Answer, Evidence
 from subtitle_rag.library.store import Library
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers.library_opening import LibraryOpening
-from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
 from subtitle_rag.tui.keys import keymap
-from subtitle_rag.tui.messages import LibraryOpened
 from subtitle_rag.tui.navigation import LibrarySwitch
+from subtitle_rag.tui.shared.dialogs.confirm_screen import ConfirmScreen
+from subtitle_rag.tui.shared.messages import LibraryOpened
 from tests.tui.conftest import (
     OPENING_S,
     AppPilot,

@@ -11,21 +11,21 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag import encoding
-from subtitle_rag.config.settings import ModelSettings
-from subtitle_rag.domain.errors import AppError
-from subtitle_rag.domain.events import VectorsReport
-from subtitle_rag.domain.progress import Progress
+from subtitle_rag.base.config.settings import ModelSettings
+from subtitle_rag.base.domain.errors import AppError
+from subtitle_rag.base.domain.events import VectorsReport
+from subtitle_rag.base.domain.progress import Progress
+from subtitle_rag.index import encoding
 from subtitle_rag.library.connection import busy_error
-from subtitle_rag.retrieval.neural.calibration import korean_pairs
-from subtitle_rag.retrieval.neural.interface import Encoded
-from subtitle_rag.retrieval.neural.neural_client import HostedEncoder, HostedModels
+from subtitle_rag.models.neural.calibration import korean_pairs
+from subtitle_rag.models.neural.neural_client import HostedEncoder, HostedModels
+from subtitle_rag.models.neural.protocols import Encoded
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers import background, stage_threads
-from subtitle_rag.tui.state.stage import Stage
-from subtitle_rag.tui.text.library_text import progress_briefs, stage_notices
-from subtitle_rag.tui.text.stage_lines import has_news
+from subtitle_rag.tui.screens.library.library_text import progress_briefs, stage_notices
+from subtitle_rag.tui.shared.progress.stage import Stage
+from subtitle_rag.tui.shared.progress.stage_lines import has_news
 from tests.stand_ins.ollama import Model, StandIn
 from tests.support.invented import end_hosts
 from tests.tui.conftest import (

@@ -10,12 +10,12 @@ from textual import events
 from textual.widgets import Static
 
 from subtitle_rag.captions.addresses import parse_address
-from subtitle_rag.requests import JobRequest
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
-from subtitle_rag.tui.screens.library_screen import LibraryScreen
-from subtitle_rag.tui.widgets.library_tables import VideoTable, video_state_text
+from subtitle_rag.tui.screens.library.library_screen import LibraryScreen
+from subtitle_rag.tui.screens.library.library_tables import VideoTable, video_state_text
+from subtitle_rag.tui.shared.dialogs.confirm_screen import ConfirmScreen
+from subtitle_rag.workflows.requests import JobRequest
 from tests.stand_ins.youtube import BetweenVideos, Caption, Channel, Clip, Playlist, StandIn
 from tests.tui.conftest import (
     AppPilot,
@@ -258,7 +258,7 @@ class TestTheJob:
     ) -> None:
         youtube.add(kitchen(*clips(2)))
         youtube.refuse("timedtext", 429, times=None, after=1)
-        monkeypatch.setattr("subtitle_rag.fetching.fetcher.RESTS", 0)
+        monkeypatch.setattr("subtitle_rag.youtube.fetcher.RESTS", 0)
         async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             app.jobs.start(JobRequest(sources=(parse_address(KITCHEN),)))
             await settle(pilot)

@@ -6,14 +6,18 @@ from pathlib import Path
 
 import click
 
-from subtitle_rag import output
-from subtitle_rag.commands.options import FILE_PATH, complete_context_models, runtime_outcome
+from subtitle_rag.base import output
+from subtitle_rag.base.domain.errors import AppError, UsageError, os_error_as_unwritable
+from subtitle_rag.base.domain.events import ContextReport, ContextWritten, OverviewWritten, VideoFailed
+from subtitle_rag.base.domain.progress import Meter
+from subtitle_rag.base.domain.values import clock, tidy
+from subtitle_rag.base.i18n import N_, _, n_
+from subtitle_rag.base.installation.extras import EVAL
+from subtitle_rag.base.installation.package_installer import require_extra
+from subtitle_rag.cli.options import FILE_PATH, complete_context_models, runtime_outcome
+from subtitle_rag.cli.progress_bar import progress_bar
 from subtitle_rag.contexts import context_file
 from subtitle_rag.contexts.prompt_layout import ContextPrompt, configured_prompt
-from subtitle_rag.domain.errors import AppError, UsageError, os_error_as_unwritable
-from subtitle_rag.domain.events import ContextReport, ContextWritten, OverviewWritten, VideoFailed
-from subtitle_rag.domain.progress import Meter
-from subtitle_rag.domain.values import clock, tidy
 from subtitle_rag.evaluation import model_comparison, model_report, variants
 from subtitle_rag.evaluation.arm_models import EvalModels
 from subtitle_rag.evaluation.model_comparison import CostEstimate, ModelContexts, context_texts
@@ -22,12 +26,8 @@ from subtitle_rag.evaluation.questions import Dataset, GoldSet, gold_set
 from subtitle_rag.evaluation.report import Row
 from subtitle_rag.evaluation.variants import Variant
 from subtitle_rag.evaluation.verbs.make_questions import evaluation_lock
-from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.installation.extras import EVAL
-from subtitle_rag.installation.package_installer import require_extra
-from subtitle_rag.progress_bar import progress_bar
-from subtitle_rag.retrieval.search.parts import LEXICAL
 from subtitle_rag.runtime import Runtime
+from subtitle_rag.search.parts import LEXICAL
 
 QUESTIONS = "questions.jsonl"
 """The library's questions, in its data folder."""

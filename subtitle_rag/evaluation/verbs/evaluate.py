@@ -5,15 +5,15 @@ from pathlib import Path
 
 import click
 
-from subtitle_rag import output
-from subtitle_rag.commands.options import FILE_PATH, runtime_outcome
-from subtitle_rag.domain.progress import Meter, Progress
+from subtitle_rag.base import output
+from subtitle_rag.base.domain.progress import Meter, Progress
+from subtitle_rag.base.i18n import N_, _, n_
+from subtitle_rag.cli.options import FILE_PATH, runtime_outcome
+from subtitle_rag.cli.progress_bar import progress_bar
 from subtitle_rag.evaluation.arms import parse_sets
 from subtitle_rag.evaluation.eval_run import run_arms
 from subtitle_rag.evaluation.report import render_report
 from subtitle_rag.evaluation.verbs import compare_models, judge_answers, make_questions
-from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.progress_bar import progress_bar
 from subtitle_rag.runtime import Runtime
 
 eval_ = click.Group("eval")

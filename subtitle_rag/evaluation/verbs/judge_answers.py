@@ -6,23 +6,23 @@ from pathlib import Path
 
 import click
 
-from subtitle_rag import output
 from subtitle_rag.answers.answer import answer_all
 from subtitle_rag.answers.gathering import AnswerOptions, BuilderName
-from subtitle_rag.commands import stage_runs
-from subtitle_rag.commands.options import FILE_PATH, complete_context_models, retrievers_option, runtime_outcome
-from subtitle_rag.domain.errors import UsageError, os_error_as_unwritable
-from subtitle_rag.domain.progress import Meter
-from subtitle_rag.domain.values import tidy
+from subtitle_rag.base import output
+from subtitle_rag.base.domain.errors import UsageError, os_error_as_unwritable
+from subtitle_rag.base.domain.progress import Meter
+from subtitle_rag.base.domain.values import tidy
+from subtitle_rag.base.i18n import N_, _
+from subtitle_rag.cli import stage_runs
+from subtitle_rag.cli.options import FILE_PATH, complete_context_models, retrievers_option, runtime_outcome
+from subtitle_rag.cli.progress_bar import follow, progress_bar
 from subtitle_rag.evaluation.dataset import load_questions
 from subtitle_rag.evaluation.judging import Judge, JudgeReport, choose_judge, judge_cases, read_answers
 from subtitle_rag.evaluation.questions import Question
 from subtitle_rag.evaluation.tables import Table, markdown
 from subtitle_rag.evaluation.verbs.make_questions import evaluation_lock
-from subtitle_rag.i18n import N_, _
-from subtitle_rag.progress_bar import follow, progress_bar
-from subtitle_rag.retrieval.search.query import Query, parse_query
 from subtitle_rag.runtime import Runtime
+from subtitle_rag.search.query import Query, parse_query
 
 BUILDERS: tuple[BuilderName, ...]
 BUILDERS = "ranked", "ordered", "simple"

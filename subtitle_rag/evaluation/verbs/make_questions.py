@@ -7,12 +7,14 @@ from typing import Any
 
 import click
 
-from subtitle_rag import output
-from subtitle_rag.commands import stage_runs
-from subtitle_rag.commands.options import FILE_PATH, model_option, runtime_outcome
-from subtitle_rag.domain.errors import UsageError
-from subtitle_rag.domain.progress import Meter, Progress
-from subtitle_rag.domain.values import clock, tidy
+from subtitle_rag.base import output
+from subtitle_rag.base.domain.errors import UsageError
+from subtitle_rag.base.domain.progress import Meter, Progress
+from subtitle_rag.base.domain.values import clock, tidy
+from subtitle_rag.base.i18n import N_, _, n_
+from subtitle_rag.cli import stage_runs
+from subtitle_rag.cli.options import FILE_PATH, model_option, runtime_outcome
+from subtitle_rag.cli.progress_bar import follow
 from subtitle_rag.evaluation.generate_questions import (
     MakeEvent,
     MakeReport,
@@ -20,8 +22,6 @@ from subtitle_rag.evaluation.generate_questions import (
     Review,
     make_questions,
 )
-from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.progress_bar import follow
 from subtitle_rag.runtime import Runtime
 
 REASONS = {

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from subtitle_rag.tui.app_port import AppPort, Stoppable
+from subtitle_rag.tui.controllers.app_port import AppPort, Stoppable
 from subtitle_rag.tui.controllers.stage_threads import AUTOMATIC, RUNS, StageRun
-from subtitle_rag.tui.messages import (
+from subtitle_rag.tui.shared.messages import (
     ActionFailed,
     ContextsOffered,
     LibraryChanged,
@@ -16,12 +16,12 @@ from subtitle_rag.tui.messages import (
     StageAdvanced,
     StageEnded,
 )
-from subtitle_rag.tui.state.stage import Stage, StageName, StageState
-from subtitle_rag.tui.text.stage_lines import has_news
+from subtitle_rag.tui.shared.progress.stage import Stage, StageName, StageState
+from subtitle_rag.tui.shared.progress.stage_lines import has_news
 
 if TYPE_CHECKING:
-    from subtitle_rag.pipeline import ContextOffer
     from subtitle_rag.runtime import Runtime
+    from subtitle_rag.workflows.pipeline import ContextOffer
 
 PAUSED_TOGETHER: tuple[StageName, ...] = (*AUTOMATIC, "listening")
 """Stages that one key pauses and resumes."""
@@ -185,7 +185,7 @@ class BackgroundController:
 
     def ask_for_contexts(self) -> None:
         """Have the user decide, with what it takes."""
-        from subtitle_rag import pipeline
+        from subtitle_rag.workflows import pipeline
 
         def find() -> ContextsOffered | None:
             offer = pipeline.offer_contexts(self._runtime)
@@ -195,7 +195,7 @@ class BackgroundController:
 
     def answer_context_offer(self, *, wanted: bool) -> None:
         """Write contexts now and at each start, or offer them no more."""
-        from subtitle_rag import pipeline
+        from subtitle_rag.workflows import pipeline
 
         self.show_state("contexts", "asking" if wanted else "dismissed")
         self._app.run_in_thread(

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from subtitle_rag.config.settings import Settings
-from subtitle_rag.tui.app_port import AppPort
+from subtitle_rag.base.config.settings import Settings
+from subtitle_rag.tui.controllers.app_port import AppPort
 from subtitle_rag.tui.controllers.background import BackgroundController, ContextPause
 from subtitle_rag.tui.controllers.downloads import ModelDownloadController
 from subtitle_rag.tui.controllers.jobs import JobController
@@ -15,8 +15,8 @@ from subtitle_rag.tui.controllers.probe_runs import ProbeRuns
 from subtitle_rag.tui.controllers.removals import RemovalController
 
 if TYPE_CHECKING:
-    from subtitle_rag.doctor import Check
     from subtitle_rag.runtime import Runtime
+    from subtitle_rag.workflows.checks import Check
 
 
 class AppContext:

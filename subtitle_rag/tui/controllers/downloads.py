@@ -3,18 +3,18 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from subtitle_rag.i18n import _
+from subtitle_rag.base.i18n import _
 from subtitle_rag.library.app_state import MODEL_OFFER
 from subtitle_rag.models.manifest import ENCODER
-from subtitle_rag.tui.app_port import AppPort
+from subtitle_rag.tui.controllers.app_port import AppPort
 from subtitle_rag.tui.controllers.background import BackgroundController
-from subtitle_rag.tui.messages import LibraryChanged, NotRemembered
-from subtitle_rag.tui.state.offers import ModelDownload, find_through_ollama
-from subtitle_rag.tui.state.stage import Stage
-from subtitle_rag.tui.text.model_lines import IN_PROCESS, THROUGH_OLLAMA
+from subtitle_rag.tui.shared.messages import LibraryChanged, NotRemembered
+from subtitle_rag.tui.shared.progress.model_lines import IN_PROCESS, THROUGH_OLLAMA
+from subtitle_rag.tui.shared.progress.offers import ModelDownload, find_through_ollama
+from subtitle_rag.tui.shared.progress.stage import Stage
 
 if TYPE_CHECKING:
-    from subtitle_rag.retrieval.neural.ollama_encoder import EncoderOffer
+    from subtitle_rag.models.neural.ollama_encoder import EncoderOffer
     from subtitle_rag.runtime import Runtime
 
 ELSEWHERE_S = 15.0

@@ -10,27 +10,27 @@ from typing import TYPE_CHECKING
 
 from textual.message import Message
 
-from subtitle_rag.domain.errors import AppError, UsageError
-from subtitle_rag.domain.events import Resting
-from subtitle_rag.domain.progress import Progress
-from subtitle_rag.i18n import _
-from subtitle_rag.log_file import counts_of
-from subtitle_rag.requests import JobRequest
-from subtitle_rag.tui.app_port import AppPort, Stoppable
+from subtitle_rag.base.domain.errors import AppError, UsageError
+from subtitle_rag.base.domain.events import Resting
+from subtitle_rag.base.domain.progress import Progress
+from subtitle_rag.base.i18n import _
+from subtitle_rag.base.log_file import counts_of
+from subtitle_rag.tui.controllers.app_port import AppPort, Stoppable
 from subtitle_rag.tui.controllers.background import BackgroundController
 from subtitle_rag.tui.keys.keymap import key
-from subtitle_rag.tui.messages import (
+from subtitle_rag.tui.shared.clean_text import clean
+from subtitle_rag.tui.shared.jobs.job import Job
+from subtitle_rag.tui.shared.jobs.job_lines import job_outcome, sample_refusal
+from subtitle_rag.tui.shared.jobs.job_queue import JobQueue, request_name
+from subtitle_rag.tui.shared.messages import (
     FirstWindowsArrived,
     JobAdvanced,
     JobEnded,
     LibraryChanged,
     LibraryOpened,
 )
-from subtitle_rag.tui.state.clean_text import clean
-from subtitle_rag.tui.state.job import Job
-from subtitle_rag.tui.state.job_queue import JobQueue, request_name
-from subtitle_rag.tui.text.job_lines import job_outcome, sample_refusal
 from subtitle_rag.tui.threads import AppThread, to_app_error
+from subtitle_rag.workflows.requests import JobRequest
 
 if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
@@ -79,7 +79,7 @@ class JobRun(AppThread):
         return self.request.source.kind if self.request.source else "sync"
 
     def _carry_out(self) -> None:
-        from subtitle_rag.pipeline import run_request
+        from subtitle_rag.workflows.pipeline import run_request
 
         with closing(run_request(self._runtime, self.request, self.stop)) as events:
             for event in events:

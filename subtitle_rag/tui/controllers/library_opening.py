@@ -6,12 +6,11 @@ import time
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from subtitle_rag import sample_library
-from subtitle_rag.domain.errors import UNUSABLE_INDEX, AppError, BusyError
+from subtitle_rag.base.domain.errors import UNUSABLE_INDEX, AppError, BusyError
 from subtitle_rag.library.app_state import LAST_LOOK, new_videos
-from subtitle_rag.retrieval.search.query import parse_query
-from subtitle_rag.tui.app_port import AppPort
-from subtitle_rag.tui.messages import (
+from subtitle_rag.search.query import parse_query
+from subtitle_rag.tui.controllers.app_port import AppPort
+from subtitle_rag.tui.shared.messages import (
     IndexGrown,
     LibraryChanged,
     LibraryFailed,
@@ -19,7 +18,8 @@ from subtitle_rag.tui.messages import (
     NotRemembered,
     SearchReady,
 )
-from subtitle_rag.tui.state.offers import find_download
+from subtitle_rag.tui.shared.progress.offers import find_download
+from subtitle_rag.workflows import sample_library
 
 if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
@@ -60,7 +60,7 @@ class LibraryOpening:
         return self._open()
 
     def _open(self) -> SearchReady:
-        from subtitle_rag import pipeline
+        from subtitle_rag.workflows import pipeline
 
         if self._runtime.settings.is_sample:
             sample_library.fill(self._runtime)
@@ -74,7 +74,7 @@ class LibraryOpening:
         self._app.run_in_thread(self._catch_up, NotRemembered, group="catch up", exclusive=True)
 
     def _catch_up(self) -> LibraryChanged | None:
-        from subtitle_rag import pipeline
+        from subtitle_rag.workflows import pipeline
 
         made = 0
         try:

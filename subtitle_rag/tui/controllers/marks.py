@@ -4,19 +4,19 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from subtitle_rag.domain.values import clock
-from subtitle_rag.i18n import _, n_
-from subtitle_rag.tui.app_port import AppPort
+from subtitle_rag.base.domain.values import clock
+from subtitle_rag.base.i18n import _, n_
+from subtitle_rag.tui.controllers.app_port import AppPort
 from subtitle_rag.tui.keys.keymap import key
-from subtitle_rag.tui.messages import ActionFailed, MarksRead
-from subtitle_rag.tui.state.clean_text import clean
-from subtitle_rag.tui.state.export_source import exported_scene
-from subtitle_rag.tui.state.marked_scenes import MarkedScenes
+from subtitle_rag.tui.shared.clean_text import clean
+from subtitle_rag.tui.shared.messages import ActionFailed, MarksRead
+from subtitle_rag.tui.shared.scenes.export_source import exported_scene
+from subtitle_rag.tui.shared.scenes.marked_scenes import MarkedScenes
 
 if TYPE_CHECKING:
     from subtitle_rag.library.mark_store import Mark
-    from subtitle_rag.retrieval.search.scenes import Scene
     from subtitle_rag.runtime import Runtime
+    from subtitle_rag.search.scenes import Scene
 
 
 class MarkController:

@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from subtitle_rag.domain.errors import AppError
-from subtitle_rag.tui.app_port import AppPort
+from subtitle_rag.base.domain.errors import AppError
+from subtitle_rag.tui.controllers.app_port import AppPort
 from subtitle_rag.tui.controllers.jobs import JobController
-from subtitle_rag.tui.messages import LibraryChanged, NotRemembered
+from subtitle_rag.tui.shared.messages import LibraryChanged, NotRemembered
 
 if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
@@ -38,6 +38,6 @@ class OtherRunWatch:
         return NotRemembered(error)
 
     def _sentence(self) -> str:
-        from subtitle_rag import pipeline
+        from subtitle_rag.workflows import pipeline
 
         return pipeline.other_run_sentence(self._runtime)

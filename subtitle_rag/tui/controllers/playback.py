@@ -8,28 +8,28 @@ from typing import TYPE_CHECKING
 
 from textual.message import Message
 
-from subtitle_rag import player
-from subtitle_rag.config.settings import Settings
-from subtitle_rag.domain.errors import UsageError
-from subtitle_rag.domain.values import clock, watch_url
-from subtitle_rag.i18n import _, n_
+from subtitle_rag.base.config.settings import Settings
+from subtitle_rag.base.domain.errors import UsageError
+from subtitle_rag.base.domain.values import clock, watch_url
+from subtitle_rag.base.i18n import _, n_
 from subtitle_rag.library.app_state import PLAYER
-from subtitle_rag.player.launch import WATCH_S, Launch
-from subtitle_rag.tui.app_port import AppPort
-from subtitle_rag.tui.messages import (
+from subtitle_rag.sharing import player
+from subtitle_rag.sharing.player.launch import WATCH_S, Launch
+from subtitle_rag.tui.controllers.app_port import AppPort
+from subtitle_rag.tui.shared.clean_text import clean
+from subtitle_rag.tui.shared.messages import (
     ActionFailed,
     Jumped,
     PlayersFound,
     TextCopied,
     VideoOpened,
 )
-from subtitle_rag.tui.state.clean_text import clean
-from subtitle_rag.tui.state.export_source import playable_clips, scene_markdown
+from subtitle_rag.tui.shared.scenes.export_source import playable_clips, scene_markdown
 from subtitle_rag.tui.threads import AppThread, to_app_error
 
 if TYPE_CHECKING:
-    from subtitle_rag.retrieval.search.scenes import Scene
     from subtitle_rag.runtime import Runtime
+    from subtitle_rag.search.scenes import Scene
 
 logger = logging.getLogger(__name__)
 LOADING_S = 60.0

@@ -5,8 +5,8 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from subtitle_rag.doctor import Check
     from subtitle_rag.runtime import Runtime
+    from subtitle_rag.workflows.checks import Check
 
 
 class ProbeRuns:
@@ -21,7 +21,7 @@ class ProbeRuns:
 
     def run(self, name: str, runtime: "Runtime") -> "Check":
         """Return the result of a check. For threads."""
-        from subtitle_rag import doctor
+        from subtitle_rag.workflows import checks as doctor
 
         with self._lock:
             is_first = name not in self._running

@@ -6,19 +6,19 @@ one, which goes on behind it. Quitting carries out what waits; an app that is ki
 
 from typing import TYPE_CHECKING
 
-from subtitle_rag import output
-from subtitle_rag.domain.errors import AppError
-from subtitle_rag.i18n import _
-from subtitle_rag.tui.app_port import AppPort
+from subtitle_rag.base import output
+from subtitle_rag.base.domain.errors import AppError
+from subtitle_rag.base.i18n import _
+from subtitle_rag.tui.controllers.app_port import AppPort
 from subtitle_rag.tui.controllers.jobs import JobController
-from subtitle_rag.tui.messages import ActionFailed, LibraryChanged, RemovalEnded, RemovalPlanned, ScenesChanged
-from subtitle_rag.tui.state.removal import Removal
-from subtitle_rag.tui.text.content import short_name
-from subtitle_rag.tui.text.job_lines import sample_refusal
+from subtitle_rag.tui.shared.content import short_name
+from subtitle_rag.tui.shared.jobs.job_lines import sample_refusal
+from subtitle_rag.tui.shared.jobs.removal import Removal
+from subtitle_rag.tui.shared.messages import ActionFailed, LibraryChanged, RemovalEnded, RemovalPlanned, ScenesChanged
 
 if TYPE_CHECKING:
-    from subtitle_rag.removing import RemovalTarget
     from subtitle_rag.runtime import Runtime
+    from subtitle_rag.workflows.removing import RemovalTarget
 
 
 class RemovalController:
@@ -51,7 +51,7 @@ class RemovalController:
             self._app.run_in_thread(lambda: self._carry_out(target), RemovalEnded, group="removal")
 
     def _carry_out(self, target: "RemovalTarget") -> RemovalEnded:
-        from subtitle_rag import removing
+        from subtitle_rag.workflows import removing
 
         library = self._runtime.library
         removing.remove(library, self._runtime.indexer, removing.plan_removal(library, target))

@@ -11,26 +11,26 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.message import Message
 
-from subtitle_rag.config.settings import Settings
-from subtitle_rag.domain.errors import AppError, LlmError
-from subtitle_rag.domain.events import ContextReport, ListeningReport, VectorsReport, VideoFailed, VideoHeard
-from subtitle_rag.domain.progress import Progress
+from subtitle_rag.base.config.settings import Settings
+from subtitle_rag.base.domain.errors import AppError, LlmError
+from subtitle_rag.base.domain.events import ContextReport, ListeningReport, VectorsReport, VideoFailed, VideoHeard
+from subtitle_rag.base.domain.progress import Progress
 from subtitle_rag.models.manifest import ENCODER, NeuralModel, is_ollama, ollama_encoder
-from subtitle_rag.tui.messages import StageAdvanced, StageEnded
-from subtitle_rag.tui.state.offers import (
+from subtitle_rag.tui.shared.messages import StageAdvanced, StageEnded
+from subtitle_rag.tui.shared.progress.offers import (
     ModelDownload,
     missing_models,
     missing_packages,
     model_download,
     sized_download,
 )
-from subtitle_rag.tui.state.stage import Stage, StageName, StageState
+from subtitle_rag.tui.shared.progress.stage import Stage, StageName, StageState
 from subtitle_rag.tui.threads import AppThread, to_app_error
 
 if TYPE_CHECKING:
-    from subtitle_rag.installation.extras import Extra
-    from subtitle_rag.pipeline import ContextOffer
+    from subtitle_rag.base.installation.extras import Extra
     from subtitle_rag.runtime import Runtime
+    from subtitle_rag.workflows.pipeline import ContextOffer
 
 logger = logging.getLogger(__name__)
 REPORT_S = 0.5
@@ -136,7 +136,7 @@ class ContextRun(WindowRun):
         return bool(settings.llm.hosts) and not settings.is_sample  # hours of a model for invented videos
 
     def _work(self) -> None:
-        from subtitle_rag import pipeline
+        from subtitle_rag.workflows import pipeline
 
         counts = self._runtime.library.contexts.counts()
         if not counts.windows:
@@ -152,7 +152,7 @@ class ContextRun(WindowRun):
 
     def _find_offer(self) -> "ContextOffer | None":
         """Return what writing takes; None where no model can."""
-        from subtitle_rag import pipeline
+        from subtitle_rag.workflows import pipeline
 
         try:
             return pipeline.offer_contexts(self._runtime)
@@ -171,7 +171,7 @@ class VectorRun(WindowRun):
         return bool(settings.models.encoder)
 
     def _work(self) -> None:
-        from subtitle_rag import pipeline
+        from subtitle_rag.workflows import pipeline
 
         runtime = self._runtime
         if not runtime.library.vectors.counts(None).windows:
@@ -191,7 +191,7 @@ class ListeningRun(StageRun):
     stage = "listening"
 
     def _work(self) -> None:
-        from subtitle_rag import pipeline
+        from subtitle_rag.workflows import pipeline
 
         if not self._runtime.library.listenings.due():
             return
@@ -214,7 +214,7 @@ class ModelDownloadRun(StageRun):
     _state: ModelDownload
 
     def _work(self) -> None:
-        from subtitle_rag import pipeline
+        from subtitle_rag.workflows import pipeline
 
         self._state = ModelDownload()
         encoder = self._runtime.models.configured(ENCODER)
@@ -241,14 +241,14 @@ class ModelDownloadRun(StageRun):
 
     def _remember_encoder(self) -> str:
         """Write an encoder that was chosen in the app into the config; return its lines if that cannot be."""
-        from subtitle_rag import pipeline
+        from subtitle_rag.workflows import pipeline
 
         encoder = self._runtime.chosen_encoder
         return pipeline.use_setting(self._runtime, "models", "encoder", encoder) if encoder else ""
 
     def _pull(self, encoder: str) -> None:
         """Have Ollama fetch an encoder that it lacks, and write it into the config."""
-        from subtitle_rag import pipeline
+        from subtitle_rag.workflows import pipeline
 
         model = ollama_encoder(encoder)
         estimate = round(model.disk_gb * 1e9) if model else 0
@@ -261,7 +261,7 @@ class ModelDownloadRun(StageRun):
         self._state = replace(self._state, processed=1, config_text=self._remember_encoder())
 
     def _install_packages(self, extra: "Extra", models: list[NeuralModel]) -> None:
-        from subtitle_rag.installation.package_installer import install_packages
+        from subtitle_rag.base.installation.package_installer import install_packages
 
         started = Progress("packages", total=1)
         self._state = replace(sized_download(self._runtime, models, "working"), progress=started)

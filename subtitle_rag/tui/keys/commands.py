@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from textual.binding import Binding
 
-from subtitle_rag.i18n import N_
-from subtitle_rag.retrieval.korean.keyboard import JAMO_BY_KEY
+from subtitle_rag.base.i18n import N_
+from subtitle_rag.korean.keyboard import JAMO_BY_KEY
 
 UNBOUND = "unbound-"
 """Before the id of a command without a key: a key that no keyboard has, which the user's `[keys]` replace."""

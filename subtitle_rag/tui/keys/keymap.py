@@ -18,8 +18,8 @@ from textual.dom import DOMNode
 from textual.keys import Keys, format_key
 from textual.screen import Screen
 
-from subtitle_rag.config.config_file import Mistake, bad_config, did_you_mean, mistake_in, nearest
-from subtitle_rag.i18n import _
+from subtitle_rag.base.config.config_file import Mistake, bad_config, did_you_mean, mistake_in, nearest
+from subtitle_rag.base.i18n import _
 from subtitle_rag.tui.keys.commands import COMMANDS, UNBOUND, with_jamo
 
 PACKAGE = "subtitle_rag.tui"

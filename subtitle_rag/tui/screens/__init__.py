@@ -1,1 +1,1 @@
-"""The screens, one for each place in the app, and the parts of their behaviour."""
+"""The screens, a room each with its widgets, text and state, over `base_screen`."""

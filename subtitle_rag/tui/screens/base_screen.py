@@ -8,22 +8,22 @@ from textual import events, on
 from textual.screen import Screen
 from textual.widgets import Static
 
-from subtitle_rag.i18n import _
+from subtitle_rag.base.i18n import _
 from subtitle_rag.tui.controllers.context import AppContext
-from subtitle_rag.tui.dialogs.copies_screen import CopiesScreen
-from subtitle_rag.tui.dialogs.export_screen import ExportScreen
-from subtitle_rag.tui.dialogs.mark_screen import MarkScreen
 from subtitle_rag.tui.keys.keymap import key
-from subtitle_rag.tui.state.export_source import ExportSource
-from subtitle_rag.tui.state.spoken_lines import VideoMoment
-from subtitle_rag.tui.text.quotes import quote_scene
+from subtitle_rag.tui.screens.dialogs.copies_screen import CopiesScreen
+from subtitle_rag.tui.screens.dialogs.export_screen import ExportScreen
+from subtitle_rag.tui.screens.dialogs.mark_screen import MarkScreen
+from subtitle_rag.tui.shared.fields.text_field import TextField
+from subtitle_rag.tui.shared.quotes import quote_scene
+from subtitle_rag.tui.shared.scenes.export_source import ExportSource
+from subtitle_rag.tui.shared.scenes.scene_list import SceneList
+from subtitle_rag.tui.shared.spoken_lines import VideoMoment
 from subtitle_rag.tui.threads import run_in_thread
-from subtitle_rag.tui.widgets.scene_list import SceneList
-from subtitle_rag.tui.widgets.text_field import TextField
 
 if TYPE_CHECKING:
     from subtitle_rag.library.mark_store import Mark
-    from subtitle_rag.retrieval.search.scenes import Scene
+    from subtitle_rag.search.scenes import Scene
 
 
 class SceneActions:

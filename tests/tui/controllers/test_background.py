@@ -6,18 +6,18 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag.config import settings as config
-from subtitle_rag.config.settings import LlmSettings, ModelSettings
-from subtitle_rag.domain.errors import AppError
-from subtitle_rag.domain.progress import Progress
+from subtitle_rag.base.config import settings as config
+from subtitle_rag.base.config.settings import LlmSettings, ModelSettings
+from subtitle_rag.base.domain.errors import AppError
+from subtitle_rag.base.domain.progress import Progress
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.controllers import background as module
 from subtitle_rag.tui.controllers.background import BackgroundController, ContextPause
 from subtitle_rag.tui.controllers.downloads import ModelDownloadController
 from subtitle_rag.tui.controllers.stage_threads import RUNS, StageRun
-from subtitle_rag.tui.messages import StageAdvanced, StageEnded
-from subtitle_rag.tui.state.offers import ModelDownload, model_download
-from subtitle_rag.tui.state.stage import Stage, StageName
+from subtitle_rag.tui.shared.messages import StageAdvanced, StageEnded
+from subtitle_rag.tui.shared.progress.offers import ModelDownload, model_download
+from subtitle_rag.tui.shared.progress.stage import Stage, StageName
 from tests.tui.fake_app import FakeApp
 
 

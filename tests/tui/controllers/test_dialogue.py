@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from subtitle_rag.domain.errors import UsageError
-from subtitle_rag.retrieval.search.query import Query
-from subtitle_rag.tui.controllers import dialogue as module
-from subtitle_rag.tui.controllers.dialogue import Dialogue
-from subtitle_rag.tui.messages import AnswerEnded
-from subtitle_rag.tui.state.conversation import QuestionTurn
+from subtitle_rag.base.domain.errors import UsageError
+from subtitle_rag.search.query import Query
+from subtitle_rag.tui.screens.answer import dialogue as module
+from subtitle_rag.tui.screens.answer.dialogue import Dialogue
+from subtitle_rag.tui.shared.conversation import QuestionTurn
+from subtitle_rag.tui.shared.messages import AnswerEnded
 
 if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag.domain.errors import FetchError, UsageError
-from subtitle_rag.domain.progress import Progress
-from subtitle_rag.requests import JobRequest
+from subtitle_rag.base.domain.errors import FetchError, UsageError
+from subtitle_rag.base.domain.progress import Progress
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.controllers import jobs as module
 from subtitle_rag.tui.controllers.background import BackgroundController
 from subtitle_rag.tui.controllers.jobs import JobController
-from subtitle_rag.tui.messages import FirstWindowsArrived, JobAdvanced, JobEnded, LibraryChanged
-from subtitle_rag.tui.state.job import Job
+from subtitle_rag.tui.shared.jobs.job import Job
+from subtitle_rag.tui.shared.messages import FirstWindowsArrived, JobAdvanced, JobEnded, LibraryChanged
+from subtitle_rag.workflows.requests import JobRequest
 from tests.tui.fake_app import FakeApp
 
 FIRST, SECOND = JobRequest((Path("/first"),)), JobRequest((Path("/second"),))

@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 from textual.message import Message
 
-from subtitle_rag import sample_library
-from subtitle_rag.domain.errors import AppError
+from subtitle_rag.base.domain.errors import AppError
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.controllers.library_opening import LibraryOpening
-from subtitle_rag.tui.messages import LibraryFailed, LibraryOpened, SearchReady
+from subtitle_rag.tui.shared.messages import LibraryFailed, LibraryOpened, SearchReady
+from subtitle_rag.workflows import sample_library
 from tests.tui.fake_app import FakeApp
 
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag.config import settings as config
-from subtitle_rag.domain.values import Video
+from subtitle_rag.base.config import settings as config
+from subtitle_rag.base.domain.values import Video
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.controllers.marks import MarkController
-from subtitle_rag.tui.messages import MarksRead
+from subtitle_rag.tui.shared.messages import MarksRead
 from tests.tui.conftest import scene
 from tests.tui.fake_app import FakeApp
 

@@ -4,15 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag import player
-from subtitle_rag.config import settings as config
-from subtitle_rag.domain.errors import AppError, UsageError
-from subtitle_rag.domain.values import Video
-from subtitle_rag.player.launch import Launch, LaunchState
-from subtitle_rag.player.mpv import Clip
+from subtitle_rag.base.config import settings as config
+from subtitle_rag.base.domain.errors import AppError, UsageError
+from subtitle_rag.base.domain.values import Video
 from subtitle_rag.runtime import Runtime
+from subtitle_rag.sharing import player
+from subtitle_rag.sharing.player.launch import Launch, LaunchState
+from subtitle_rag.sharing.player.mpv import Clip
 from subtitle_rag.tui.controllers.playback import LaunchWatch, PlaybackController
-from subtitle_rag.tui.messages import ActionFailed, Jumped, TextCopied, VideoOpened
+from subtitle_rag.tui.shared.messages import ActionFailed, Jumped, TextCopied, VideoOpened
 from tests.tui.conftest import Outside, scene
 from tests.tui.fake_app import FakeApp
 

@@ -5,20 +5,20 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag import removing
-from subtitle_rag.domain.errors import AppError
+from subtitle_rag.base.domain.errors import AppError
 from subtitle_rag.library.connection import busy_error
-from subtitle_rag.removing import RemovalTarget
-from subtitle_rag.requests import JobRequest
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.controllers import jobs as jobs_module
 from subtitle_rag.tui.controllers.background import BackgroundController
 from subtitle_rag.tui.controllers.jobs import JobController
 from subtitle_rag.tui.controllers.removals import RemovalController
-from subtitle_rag.tui.messages import JobEnded, LibraryChanged, RemovalEnded, RemovalPlanned, ScenesChanged
-from subtitle_rag.tui.state.job import Job
-from subtitle_rag.tui.state.removal import Removal
-from subtitle_rag.tui.text.content import short_name
+from subtitle_rag.tui.shared.content import short_name
+from subtitle_rag.tui.shared.jobs.job import Job
+from subtitle_rag.tui.shared.jobs.removal import Removal
+from subtitle_rag.tui.shared.messages import JobEnded, LibraryChanged, RemovalEnded, RemovalPlanned, ScenesChanged
+from subtitle_rag.workflows import removing
+from subtitle_rag.workflows.removing import RemovalTarget
+from subtitle_rag.workflows.requests import JobRequest
 from tests.tui.controllers.test_jobs import FakeRun
 from tests.tui.fake_app import FakeApp
 

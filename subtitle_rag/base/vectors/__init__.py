@@ -1,0 +1,1 @@
+"""Vectors and points as all rooms exchange them: their names, pieces and batches."""

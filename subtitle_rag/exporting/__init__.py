@@ -1,1 +1,0 @@
-"""Scenes as text for other programs. Formatters are pure functions: they neither read nor write files."""

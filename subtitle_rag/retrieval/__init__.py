@@ -1,1 +1,0 @@
-"""Captions → index, and query → scenes: four rooms that share a few values."""

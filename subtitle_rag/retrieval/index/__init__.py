@@ -1,1 +1,0 @@
-"""Points of windows, embedded or on a server, and the process that owns them."""

@@ -1,1 +1,0 @@
-"""From a query to scenes."""

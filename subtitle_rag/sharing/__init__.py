@@ -1,0 +1,1 @@
+"""Scenes for other programs: export formats, clips and players."""

@@ -1,1 +1,0 @@
-"""Transcription stage: requests for videos without captions, and the run that transcribes them."""

@@ -1,1 +1,0 @@
-"""Modal screens: each asks one question or shows one thing, and returns an answer."""

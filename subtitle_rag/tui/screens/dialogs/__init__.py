@@ -1,0 +1,1 @@
+"""Modal screens about scenes, help and installation."""

@@ -1,0 +1,1 @@
+"""The library and the field that captions come in by."""

@@ -1,0 +1,1 @@
+"""What a video or channel is about."""

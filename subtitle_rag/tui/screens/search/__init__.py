@@ -1,0 +1,1 @@
+"""The query and its scenes."""

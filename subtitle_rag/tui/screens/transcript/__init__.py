@@ -1,0 +1,1 @@
+"""All lines of a video."""

@@ -1,0 +1,1 @@
+"""What several screens use: values, text and widgets, which know nothing of the app."""

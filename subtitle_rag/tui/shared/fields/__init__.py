@@ -1,0 +1,1 @@
+"""Text fields, the footer and the panels' borders."""

@@ -1,0 +1,1 @@
+"""Jobs: values and sentences."""

@@ -1,0 +1,1 @@
+"""The work in the background: values, sentences and bars."""

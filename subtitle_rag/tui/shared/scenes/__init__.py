@@ -1,0 +1,1 @@
+"""Scenes on the screen: lists, rows, preview and transcript."""

@@ -1,1 +1,0 @@
-"""Plain values of the app: progress, requests, choices. Nothing here imports Textual."""

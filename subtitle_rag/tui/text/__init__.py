@@ -1,1 +1,0 @@
-"""Sentences and drawings as functions of values: plain text, or `Content` for the screen."""

@@ -1,1 +1,0 @@
-"""Parts of screens. They know values and texts, but not the app."""
