@@ -149,7 +149,7 @@ class TestPasting:
             if where != "query":
                 await press(pilot, "ctrl+l")
             if where == "table":
-                await pilot.press("tab")
+                await pilot.press("tab", "tab")
                 assert app.screen.query_one(VideoTable).has_focus
             await paste(pilot, "https://youtu.be/noodles0001\n\n https://youtu.be/noodles0002\n")
             page = library_of(app)
