@@ -1,8 +1,7 @@
-"""The terminal app. `run` is its only door; nothing of Textual is imported before it is called.
+"""The terminal app, started by `run`, which imports Textual.
 
-The Kitty keyboard protocol breaks Hangul input on several terminals (iTerm2 drops what an input method commits, VS
-Code doubles it), and Textual reads the switch that turns it off when it is imported. The app uses no key that needs
-the protocol.
+`prepare_textual` must run before that import. It turns off the Kitty keyboard protocol, which breaks Hangul input:
+iTerm2 drops committed syllables, VS Code doubles them. No key of the app needs the protocol.
 """
 
 import os
@@ -20,21 +19,20 @@ if TYPE_CHECKING:
 __all__ = ["run"]
 
 FRAMES = 240
-"""Per second, at most. The scenes of a key wait for the first one after the key's own frame, with Textual's 60 for
-10 ms (`scripts/bench app`, "key to repainted list")."""
+"""Frames per second at most. Textual's default of 60 delays the results of a key by 10 ms."""
 LEAVING_S = 3.0
-"""Longest wait for a job at the end; a request that hangs is left to itself."""
+"""Longest wait for a job on exit; a hanging request is abandoned."""
 
 
 def prepare_textual() -> None:
-    """Set what Textual reads when it is imported."""
-    os.environ.setdefault("TEXTUAL_DISABLE_KITTY_KEY", "1")  # it breaks Hangul input on several terminals
+    """Set the environment variables that Textual reads on import."""
+    os.environ.setdefault("TEXTUAL_DISABLE_KITTY_KEY", "1")  # it breaks Hangul input
     os.environ.setdefault("TEXTUAL_FPS", str(FRAMES))
 
 
 @contextmanager
 def silent_terminal() -> "Iterator[None]":
-    """Have the terminal keep what is typed while no app reads it, and show none of it."""
+    """Context manager: no echo while no app reads the terminal, and typed keys are kept."""
     try:
         import termios
     except ImportError:  # Windows
@@ -56,10 +54,10 @@ def silent_terminal() -> "Iterator[None]":
 
 
 def run(settings: "Settings", *, in_sample: bool = False) -> int:
-    """Show the app until the user leaves it, on the user's library or the sample; returns the exit status.
+    """Run the app on the user's library or the sample until the user quits, and return the exit status.
 
     Raises:
-        UsageError: `bad_config`, for keys and theme, of which only the app knows what there is.
+        UsageError: `bad_config`, if the config has an invalid key or theme.
     """
     with silent_terminal():
         return _run(settings, in_sample=in_sample)
@@ -94,7 +92,7 @@ def _run(settings: "Settings", *, in_sample: bool) -> int:
 
 
 def _reread(settings: "Settings") -> "Settings":
-    """Return the settings as the config has them now, or these if anything in it is wrong."""
+    """Reread the config. If it has a mistake, return `settings` unchanged."""
     from subtitle_rag.base.domain.errors import UsageError
     from subtitle_rag.tui import themes
     from subtitle_rag.tui.keys import keymap

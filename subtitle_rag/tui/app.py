@@ -1,7 +1,7 @@
-"""The app: its start and end, and what its messages do.
+"""The app: start, end, and the handlers of its messages.
 
-Only worker threads use the doors (SQLite, the index's process, Kiwi). They post the messages of `messages`; handlers
-here and in the screens change the screen.
+Only worker threads touch SQLite, the index process and Kiwi. They post messages (`tui/shared/messages.py`); handlers
+here and in the screens update the display.
 """
 
 import asyncio
@@ -40,12 +40,12 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 ENDING_SIGNALS = () if sys.platform == "win32" else (signal.SIGTERM, signal.SIGHUP)
-"""Signals after which Python would leave the terminal in the app's mode."""
+"""Signals that would end Python without restoring the terminal."""
 
 CLOSE_DELAY_S = 0.5
-"""Time after which a screen that was left is closed, with all its widgets."""
+"""Delay after popping a screen; by then it and its widgets are closed."""
 LEAVING_ANSWER_S = 1.0
-"""Longest wait at the end until an answer that was stopped is in the library."""
+"""Longest wait on exit for a stopped answer to be saved."""
 
 
 class SubtitleApp(PagesApp):
@@ -62,10 +62,13 @@ class SubtitleApp(PagesApp):
         address: str = "",
         typed: Iterable[events.Key | events.Paste] = (),
     ) -> None:
-        """Take an open or yet unopened `runtime`; the caller closes it.
+        """Create the app.
 
-        `show_times=False` leaves out times and paths, which differ from run to run, for pictures. An `address` opens
-        the library, with it in the field; `typed` is what the user has typed since the app before this one ended.
+        Args:
+            runtime: Open or not yet open. The caller closes it.
+            show_times: False hides times and paths, which differ between runs, for reproducible pictures.
+            address: If given, start in the library with this address in its field.
+            typed: Keys and pastes that arrived between the previous app and this one.
         """
         i18n.activate(runtime.settings.language)
         textual_fixes.activate()
@@ -74,9 +77,9 @@ class SubtitleApp(PagesApp):
             self.register_theme(theme)
         keymap.activate(self.settings.keys)
         self.freezes_objects = False
-        """The process is this app's own."""
+        """Whether the process runs this app only, so that its objects may be frozen."""
         self.first_theme = ""
-        """The theme at the start, unless the settings name one."""
+        """The theme to start with, unless the settings name one."""
         self._address = address
         self.jobs, self.background = self.context.jobs, self.context.background
         self._handlers = self._connect()
@@ -103,7 +106,7 @@ class SubtitleApp(PagesApp):
             self._end_on_signals()
 
     def _end_on_signals(self) -> None:
-        """End as by Ctrl+Q where a signal ends the process, so that the terminal is as before. A second one kills."""
+        """Quit cleanly on a signal, to restore the terminal. A second signal kills the process."""
         loop = asyncio.get_running_loop()
 
         def end(number: signal.Signals) -> None:
@@ -130,9 +133,9 @@ class SubtitleApp(PagesApp):
         self.halt()
 
     def wait_for_threads(self, seconds: float) -> None:
-        """After the end: wait at most `seconds` for a job to close its files, and a moment for other threads.
+        """After the app's end, wait at most `seconds` for the job to close its files, and briefly for other threads.
 
-        Removals that wait are carried out.
+        Also carries out pending removals.
         """
         self.jobs.wait(seconds)
         self.background.wait()
@@ -181,7 +184,7 @@ class SubtitleApp(PagesApp):
 
     @on(messages.AppMessage)
     def _handle_message(self, message: messages.AppMessage) -> None:
-        if self.is_running:  # else its screens lose their widgets
+        if self.is_running:  # on exit the screens lose their widgets
             self._handlers[type(message)](message)
 
     # --- the library ---
@@ -210,7 +213,7 @@ class SubtitleApp(PagesApp):
         self.context.marks.read()
 
     def _listen(self, offer: "ListeningOffer") -> None:
-        """Have listened to what the user has agreed to."""
+        """Request the transcriptions that the user has agreed to."""
         from subtitle_rag.listening.listening_plan import request_listening
 
         runtime = self.runtime
@@ -263,7 +266,7 @@ class SubtitleApp(PagesApp):
 
     @on(messages.SearchReady)
     def _freeze_objects(self) -> None:
-        """Have Python never look through what is loaded for garbage: 90 ms, in the middle of answering a key."""
+        """Exclude the loaded objects from garbage collection, which would take 90 ms while the user types."""
         if self.freezes_objects:
             gc.freeze()
 
@@ -283,11 +286,11 @@ class SubtitleApp(PagesApp):
             await super().on_event(event)
 
     def get_key_display(self, binding: Binding) -> str:
-        """Write keys in footers and command palette as everywhere."""
+        """Write keys in footer and palette like everywhere else."""
         return keymap.key_text(binding.key)
 
     def action_help_quit(self) -> None:
-        """Say how to quit. Textual binds this to Ctrl+C where nothing is selected."""
+        """Say how to quit. Textual binds Ctrl+C to this if nothing is selected."""
         self.notify(_("{key} quits.").format(key=keymap.key("app.quit")), markup=False)
 
     def action_command_palette(self) -> None:
@@ -320,7 +323,7 @@ class SubtitleApp(PagesApp):
 
     @on(Worker.StateChanged)
     def _worker_changed(self, event: Worker.StateChanged) -> None:
-        """Log the exception of a worker with `exit_on_error=False`; the others reach `_handle_exception`."""
+        """Log exceptions of workers with `exit_on_error=False`; all others reach `_handle_exception`."""
         if event.state is WorkerState.ERROR and not event.worker.exit_on_error:
             logger.error("uncaught exception in worker %s", event.worker.name, exc_info=event.worker.error)
 

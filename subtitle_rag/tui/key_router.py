@@ -1,8 +1,8 @@
-"""Where a key goes: text to a field, anything else to the commands.
+"""Routing of keys: text goes to a field, everything else to commands.
 
-A word of Hangul is never a command. An input method delivers composed syllables, which go to the field of the screen
-where none has the focus. A letter of Hangul by itself is what its key is in Latin mode, unless text follows at once:
-without an input method a word comes letter by letter.
+Composed Hangul syllables are always text: if no field has the focus, they go to the screen's field. A single Hangul
+letter counts as the same key in Latin mode (ㅈ is `w`), unless more text follows at once: without an input method,
+words arrive letter by letter.
 """
 
 from collections import deque
@@ -21,17 +21,17 @@ from subtitle_rag.tui.shared.fields.text_field import TextField
 from subtitle_rag.tui.shared.source_field import pasted_address
 
 HOLD_S = 0.3
-"""Longest time between two letters of a word."""
+"""Longest pause between two letters of a word."""
 LATE_S = 0.05
-"""Time after a key in which no hand types another syllable."""
+"""A syllable this soon after a key is not newly typed: the terminal delivered it late."""
 LINE_MODE = {"ctrl+j": "enter", "ctrl+@": "ctrl+d"}
-"""What Enter and Ctrl+D leave in a terminal that still reads lines, as before the app's first frame."""
+"""Enter and Ctrl+D as they arrive if typed before the app's first frame, while the terminal was in line mode."""
 OPENING_S = 0.02
-"""Time between two looks whether screen and library are open."""
+"""Interval of checks whether screen and library are open."""
 
 
 class KeyRouter:
-    """Hands on keys and pasted texts in their order. They wait while a screen or the library opens."""
+    """Delivers keys and pastes in order, and holds them while a screen or the library opens."""
 
     def __init__(
         self,
@@ -39,22 +39,22 @@ class KeyRouter:
         deliver: Callable[[events.Event], Awaitable[None]],
         typed: Iterable[events.Key | events.Paste],
     ) -> None:
-        """`deliver` runs the command of a key, or hands it to what has the focus. `typed` comes first."""
+        """Deliver `typed` first. `deliver` runs the key's command or passes the event to the focused widget."""
         self._app = app
         self._deliver = deliver
         self.waiting = deque(typed)
         self.is_closed = False
-        """The app ends: what comes is for the one that opens in its place."""
+        """The app is ending: further keys are for the app that replaces it."""
         self._doubted: events.Key | events.Paste | None = None
-        """For what follows this one it was waited long enough."""
+        """The event that has already been held for a possible follower."""
         self._composed_in: Widget | None = None
-        """What had the focus at the last key, unless that was Hangul."""
+        """The widget with the focus at the last key, unless that key was Hangul."""
         self._pressed_at = 0.0
-        """The time of the last key."""
+        """Time of the last key."""
 
     @property
     def waits(self) -> bool:
-        """Whether a key waits: to be handed on, or for what follows it."""
+        """Whether any key is held."""
         return bool(self.waiting)
 
     async def take(self, event: events.Key | events.Paste) -> None:
@@ -67,7 +67,7 @@ class KeyRouter:
             if not self._is_open:
                 self._app.set_timer(OPENING_S, self.hand_on)
                 return
-            self._app.app_focus = True  # few terminals tell when they have it again
+            self._app.app_focus = True  # few terminals report regained focus
             event = self.waiting[0]
             following = self.waiting[1] if len(self.waiting) > 1 else None
             if following is None and event is not self._doubted and (doubt_s := self._doubt_s(event)):
@@ -75,7 +75,7 @@ class KeyRouter:
                 return
             self.waiting.popleft()
             if isinstance(following, events.Key) and following.key == "backspace" and self._may_begin_word(event):
-                self.waiting.popleft()  # a telephone's keyboard takes the letter back for the syllable
+                self.waiting.popleft()  # phone keyboards delete the letter, then send the syllable
             else:
                 await self._press(event, is_word=is_text(following))
 
@@ -84,12 +84,12 @@ class KeyRouter:
         await self.hand_on()
 
     def _doubt_s(self, event: events.Key | events.Paste) -> float:
-        """Return how long to wait for what follows a key, as that decides what it is."""
+        """Return how long to hold an event whose meaning depends on the next one."""
         return HOLD_S if self._may_begin_word(event) else LATE_S if self._may_be_late(event) else 0.0
 
     @property
     def _is_open(self) -> bool:
-        """Whether the screen on top has its widgets, and the command of the first key does not wait for the library."""
+        """Whether the first event can be handled: the screen is mounted, and no command needs the unopened library."""
         if not (self._app.screen_stack and self._app.screen.is_mounted):
             return False
         event = self.waiting[0]
@@ -99,7 +99,7 @@ class KeyRouter:
         return not commands or any(self._app._check_action_state(each.action, node) for node, each in commands)
 
     async def _press(self, event: events.Key | events.Paste, *, is_word: bool) -> None:
-        """Press a key; `is_word`: text follows at once."""
+        """Deliver an event. `is_word` means that text follows at once."""
         if self._may_be_late(event) and not is_word:
             self._take_late(event)
             return
@@ -108,34 +108,31 @@ class KeyRouter:
         if address := self._address(event):
             self._app.action_open_library(address)
         elif is_text(event) and (not self._is_command(event) or (is_word and is_letter(event))):
-            self._app.screen._clear_tooltip()  # it lies over what is typed
+            self._app.screen._clear_tooltip()  # it would cover the typed text
             target = self._field() or self._app.focused or self._app.screen
             target._forward_event(event)
         else:
             await self._deliver(event)
 
     def _address(self, event: events.Key | events.Paste) -> str | None:
-        """Return the address in a pasted text. In a dialog it is as good as any text."""
+        """Return the address in a pasted text. Dialogs take addresses as plain text."""
         if not isinstance(event, events.Paste) or self._app.screen.is_modal:
             return None
         return pasted_address(event.text)
 
     def _is_command(self, event: events.Key | events.Paste) -> bool:
-        """Return whether a key is that of a command, be it possible at the moment or not. In a field text is none."""
+        """Return whether a command has this key, even a disabled one. In a field, text never runs commands."""
         if isinstance(event, events.Paste) or (isinstance(self._app.focused, Input) and is_text(event)):
             return False
         return bool(self._bindings(event))
 
     def _bindings(self, event: events.Key) -> list[tuple[DOMNode, Binding]]:
-        """Return what a key is bound to, and where."""
+        """Return the bindings of a key, each with its node."""
         chain = self._app.screen._binding_chain
         return [(node, binding) for node, keys in chain for binding in keys.key_to_bindings.get(event.key, ())]
 
     def _field(self) -> Input | None:
-        """Return the field with the focus. Without one, give it to the field of the screen.
-
-        A page without a field leads back to the search.
-        """
+        """Return the focused field, or focus the screen's field. A page without one goes back to the search."""
         screen = self._app.screen
         if isinstance(screen.focused, Input):
             return screen.focused
@@ -149,37 +146,37 @@ class KeyRouter:
     # --- Hangul ---
 
     def _may_begin_word(self, event: events.Key | events.Paste) -> bool:
-        """Return whether a key is a letter of Hangul and that of a command."""
+        """Return whether a key is a Hangul letter that is also a command's key."""
         return is_letter(event) and self._is_command(event)
 
     def _may_be_late(self, event: events.Key | events.Paste) -> bool:
-        """Return whether an input method may have composed a syllable before the key which ended that.
+        """Return whether a syllable may have been composed before the previous key.
 
-        A user who presses F3 after 치킨 sees the whole word in the field. Some terminals send the key first, and the
-        last syllable milliseconds later, when another field has the focus, or keys are commands.
+        If F3 ends the composition of 치킨, some terminals send F3 first and 킨 milliseconds later, when another field
+        may have the focus.
         """
         field = self._composed_in
         is_elsewhere = isinstance(field, TextField) and field is not self._app.focused and field.is_attached
         return is_hangul(event) and is_elsewhere and event.time - self._pressed_at <= LATE_S
 
     def _take_late(self, event: events.Key | events.Paste) -> None:
-        """Put a syllable into the field where it was composed."""
+        """Insert a late syllable into the field where it was composed."""
         if isinstance(self._composed_in, TextField) and isinstance(event, events.Key):
             self._composed_in.insert_text_at_cursor(event.character or "")
-            self._composed_in = None  # no more than one comes late
+            self._composed_in = None  # only one can be late
             self._app.query_changed()
 
 
 def is_letter(event: events.Event) -> bool:
-    """Return whether a key types a letter of Hangul by itself."""
+    """Return whether a key types a single Hangul letter (ㄱ to ㅣ)."""
     return isinstance(event, events.Key) and "ㄱ" <= (event.character or "") <= "ㅣ"
 
 
 def is_hangul(event: events.Event) -> bool:
-    """Return whether a key types a syllable or a letter of Hangul."""
+    """Return whether a key types a Hangul syllable or letter."""
     return is_letter(event) or (isinstance(event, events.Key) and "가" <= (event.character or "") <= "힣")
 
 
 def is_text(event: events.Event | None) -> bool:
-    """Return whether an event brings text that a field takes."""
+    """Return whether an event is text: a paste or a printable key."""
     return isinstance(event, events.Paste) or (isinstance(event, events.Key) and event.is_printable)

@@ -1,4 +1,4 @@
-"""The command palette in the user's language. Most of its entries are commands with keys too."""
+"""Entries of the command palette, in the user's language."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -31,11 +31,11 @@ PLACES = {
     "screen": N_("Here"),
     "list": N_("Here"),
 }
-"""What a command's title begins with, by the first part of its id."""
+"""Prefixes of command titles, by the first part of the command's id."""
 
 
 class OrderedCommands(SystemCommandsProvider):
-    """Offers the commands in the app's order: Textual sorts them by name, and Quit comes first in Korean."""
+    """Lists commands in the app's order. Textual sorts by name, which puts Quit first in Korean."""
 
     async def discover(self) -> Hits:
         for title, sentence, run, _is_offered in self.app.get_system_commands(self.screen):
@@ -49,7 +49,7 @@ def open_themes(app: App[object]) -> None:
 
 
 def entries(app: PagesApp, screen: Screen[Any]) -> Iterator[SystemCommand]:
-    """List the commands of `screen` and of the app; the last one quits."""
+    """Yield the commands of `screen`, then those of the app, Quit last."""
     from subtitle_rag.tui.screens.search.search_screen import SearchScreen
 
     context = app.context
@@ -86,7 +86,7 @@ def _sentence(binding: Binding) -> str:
 
 
 def _of_background(app: PagesApp) -> Iterator[SystemCommand]:
-    """List the commands whose title depends on the work in the background."""
+    """Yield the commands whose titles depend on the background work."""
     context = app.context
     if context.background.can_toggle:
         title = _("Background: pause") if context.background.is_active else _("Background: resume")

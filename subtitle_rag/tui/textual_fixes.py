@@ -27,25 +27,26 @@ from textual.worker import Worker, active_worker
 
 
 def activate() -> None:
-    """Have later screens draw notices whole, and input decoded with U+FFFD for each byte that cannot be read.
+    """Apply all workarounds; screens opened later use them.
 
-    Rules are hashed by identity as before, without a call of Python: each widget that is styled looks all of them up,
-    which was a sixth of the app's processor time. Strips do not wait for the garbage collector: six of seven objects of
-    a search's garbage were theirs. Drawn lines and screens go once they are closed.
+    - Notices keep their wide characters, and undecodable input becomes U+FFFD.
+    - Style rules are hashed by identity in C. Styling a widget looks up all rules: a sixth of the app's CPU time.
+    - Strips hold no reference cycles. They caused six of seven objects that a search left to the garbage collector.
+    - The drawn lines and the screens of closed screens are freed.
     """
     setattr(Strip, "divide", _divided)  # noqa: B010 - mypy takes `self` for another argument
-    setattr(StylesCache, "get_inner_outer", staticmethod(_inner_and_outer_style))  # noqa: B010 - it is another kind
+    setattr(StylesCache, "get_inner_outer", staticmethod(_inner_and_outer_style))  # noqa: B010 - not a cached function
     setattr(Worker, "_run_threaded", _run_in_context)  # noqa: B010 - mypy takes `self` for another argument
     RuleSet.__hash__ = object.__hash__  # type: ignore[method-assign]
     setattr(textual.screen, "Compositor", WholeTextCompositor)  # noqa: B010 - mypy takes it for a type
     setattr(textual.screen, "key_to_character", _character_of)  # noqa: B010 - mypy takes it for a type
-    if sys.platform != "win32":  # a Windows console sends characters
+    if sys.platform != "win32":  # Windows consoles send characters, not bytes
         import termios
 
         from textual.drivers import linux_driver
 
         setattr(linux_driver, "getincrementaldecoder", _lenient_decoder)  # noqa: B010 - mypy takes it for a type
-        # it throws away what is typed while the app ends, though another one opens in its place
+        # Textual flushes typed keys on exit, but another app may open next and needs them
         setattr(linux_driver, "termios", SimpleNamespace(**vars(termios) | {"tcflush": lambda *_: None}))  # noqa: B010
 
 
@@ -53,18 +54,18 @@ _NAMES = {short: name for name, short in KEY_NAME_REPLACEMENTS.items()}
 
 
 def _character_of(key: str) -> str | None:
-    """Return the character of a key, also of one that Textual calls otherwise than Unicode does.
+    """Return the character of a key, even if Textual's name for it differs from Unicode's.
 
-    Textual's own knows no slash, so a field did not get it where it is a command's key as well.
+    Textual's function does not know `slash`, so a field would miss `/` if it is also a command's key.
     """
     return key_to_character(_NAMES.get(key, key))
 
 
 def _lenient_decoder(encoding: str) -> Callable[[], codecs.IncrementalDecoder]:
-    """Return a decoder for any bytes.
+    """Return a decoder that accepts any bytes.
 
-    Textual's own is strict: one byte that is not UTF-8, of a terminal set to EUC-KR or a torn paste, ends its input
-    thread, and no key works afterwards.
+    Textual's is strict: one byte that is not UTF-8 (a terminal set to EUC-KR, a torn paste) ends its input thread, and
+    no key works afterwards.
     """
     return partial(codecs.getincrementaldecoder(encoding), errors="replace")
 
@@ -73,17 +74,17 @@ _divide_by_cuts = Strip.divide
 
 
 def _divided(strip: Strip, cuts: Iterable[int]) -> Sequence[Strip]:
-    """Divide a strip, without a cache where it stays whole: Textual's own then has the strip refer to itself."""
+    """Divide a strip. Leaves an undivided one uncached, which in Textual creates a strip that refers to itself."""
     inside = [cut for cut in cuts if cut <= strip.cell_length]
     return [strip] if inside == [strip.cell_length] else _divide_by_cuts(strip, inside)
 
 
 @lru_cache(1024)
 def _inner_and_outer_style(base_background: Color, background: Color) -> tuple[Style, Style]:
-    """Return the styles within and around a border.
+    """Return the styles inside and outside a border.
 
-    Textual's own takes the widget's drawn lines for a part of the cache's key: the lines of the last 1,024 widgets
-    stayed in memory, those of closed screens too.
+    Textual's method caches with `self` in the key, which keeps the lines of the last 1,024 widgets in memory, even of
+    closed screens.
     """
     return Style(background=base_background + background), Style(background=base_background)
 
@@ -92,10 +93,10 @@ _run_in_thread_context = Worker._run_threaded
 
 
 async def _run_in_context(worker: Worker[Any]) -> Any:
-    """Run a worker's function in a thread, in a context of its own.
+    """Run a worker's function in a thread, with its own context.
 
-    Textual's own sets the worker in the context of the thread, which waits for the next one: each thread kept the last
-    screen that it had worked for, with all its rows.
+    Textual sets the worker in the thread's own context, so each idle thread keeps its last screen in memory, with all
+    rows.
     """
     work = worker._work
     if not callable(work) or iscoroutinefunction(work):
@@ -111,24 +112,23 @@ async def _run_in_context(worker: Worker[Any]) -> Any:
 def forget_closed(watched: DOMNode) -> None:
     """Remove the watchers of closed widgets from reactive values.
 
-    Textual removes them at the next change of the value (`Reactive._check_watchers`). Some values change once a day:
-    until then a closed screen with thousands of rows would stay in memory.
+    Textual does so when the value changes next (`Reactive._check_watchers`), which may be a day later. Until then a
+    closed screen with thousands of rows would stay in memory.
     """
     for watchers in getattr(watched, "__watchers", {}).values():
         watchers[:] = [(node, callback) for node, callback in watchers if not node._closing]
 
 
 class WholeTextCompositor(Compositor):
-    """A compositor in which only the edges of notices and tooltips themselves divide them.
+    """A compositor that draws notices and tooltips without cuts.
 
-    Textual's own divides each line at the edges of all its widgets, those under others too. Where such an edge crosses
-    the second cell of a wide character, the character becomes two blanks: over a list with a preview, a notice lost
-    syllables.
+    Textual cuts each line at the edges of all widgets, even covered ones. A cut through a wide character turns it into
+    two blanks, so a notice over a list and its preview lost syllables.
     """
 
     @property
     def cover_regions(self) -> list[Region]:
-        """The visible parts of notices and tooltips."""
+        """Visible regions of notices and tooltips."""
         return [
             region.intersection(clip)
             for widget, (region, clip) in self.visible_widgets.items()
@@ -147,7 +147,7 @@ class WholeTextCompositor(Compositor):
         return self._cuts
 
     def _render_chops(self, crop: Region, is_rendered_line: Callable[[int], bool]) -> Sequence[Mapping[int, Strip]]:
-        """Fill the chops front to back, also for widgets whose edge is no cut: theirs is under a notice."""
+        """Fill the chops front to back, including widgets whose edge is not cut because a notice covers it."""
         if not self.cover_regions:
             return super()._render_chops(crop, is_rendered_line)
         cuts = self.cuts
@@ -163,7 +163,7 @@ class WholeTextCompositor(Compositor):
         return cast("Sequence[Mapping[int, Strip]]", chops)
 
     def render_partial_update(self) -> ChopsUpdate | None:
-        """Draw a notice whole too if what changed is partly under it: the update would end within a character."""
+        """Redraw a notice whole if the update overlaps it; the update's edge could split a character."""
         for cover in self.cover_regions:
             if any(cover.overlaps(dirty) for dirty in self._dirty_regions):
                 self._dirty_regions.add(cover)

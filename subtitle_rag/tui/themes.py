@@ -1,15 +1,15 @@
-"""The app's own themes beside Textual's, and the roles of colours, which each theme has.
+"""The app's own themes, and the colour roles that every theme defines.
 
-| role | what it colours |
+| role | colours |
 |---|---|
-| `$focus` | the border and title of the panel with the focus, the keys of the footer, the place that is shown |
-| `$match` | what a query finds in a text |
+| `$focus` | border and title of the focused panel, keys in the footer, the current place |
+| `$match` | matches of a query |
 | `$alert` | warnings and failures |
-| `$chosen` | the background of the row under a cursor |
-| `$line` | borders at rest and scrollbars |
+| `$chosen` | background of the row under the cursor |
+| `$line` | unfocused borders and scrollbars |
 | `$text-muted` | secondary text in the style sheet; in a `Content` it is `MUTED` |
 
-A colour has one role: what needs another is told by words. The classes of widgets stand at the top of `app.tcss`.
+Each colour has one role; anything else is said in words. The style classes are at the top of `app.tcss`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -22,7 +22,7 @@ from subtitle_rag.base.config.settings import Settings
 from subtitle_rag.base.i18n import _
 
 SIXTEEN_COLOURS = "ansi-dark"
-"""The theme of terminals with 16 colours, to which those of other themes are far: orange becomes red."""
+"""The theme for 16-colour terminals, where other themes come out wrong: orange turns red."""
 DARK, LIGHT = "calm-dark", "calm-light"
 OWN_THEMES = (
     Theme(
@@ -54,7 +54,7 @@ OWN_THEMES = (
     ),
 )
 THEMES: Mapping[str, Theme] = {theme.name: theme for theme in (*OWN_THEMES, *BUILTIN_THEMES.values())}
-"""By name."""
+"""Themes by name."""
 _SIXTEEN: Mapping[str, str] = {
     "focus": "ansi_cyan",
     "match": "ansi_yellow",
@@ -65,7 +65,7 @@ _SIXTEEN: Mapping[str, str] = {
 
 
 def colour_roles(theme: Theme, variables: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables of all roles, and those of Textual that follow them, of a theme with its own variables."""
+    """Return the CSS variables of all roles, and the Textual variables that derive from them, for a theme."""
     if theme.ansi:
         roles = dict(_SIXTEEN) if theme.dark else {**_SIXTEEN, "focus": "ansi_blue", "match": "ansi_magenta"}
     else:
@@ -98,20 +98,20 @@ def colour_roles(theme: Theme, variables: Mapping[str, str]) -> dict[str, str]:
 
 
 def theme_at_start(settings: Settings, remembered: str, color_system: str | None) -> str:
-    """Return the theme of the settings, else the remembered one, else one that the terminal can show."""
+    """Return the theme from the settings, else the remembered one, else one that suits the terminal."""
     usual = SIXTEEN_COLOURS if color_system == "standard" else DARK
     named = settings.tui.theme or remembered
     return named if named in THEMES else usual
 
 
 def check(settings: Settings) -> None:
-    """Raise UsageError `bad_config` if the config names a theme that there is not."""
+    """Raise UsageError `bad_config` if the config names an unknown theme."""
     for mistake in mistakes(settings):
         raise bad_config(mistake)
 
 
 def mistakes(settings: Settings) -> Iterator[Mistake]:
-    """Yield the mistake if the config names a theme that there is not."""
+    """Yield a mistake if the config names an unknown theme."""
     name = settings.tui.theme
     if name and name not in THEMES:
         message = "tui.theme: " + _("there is no theme {name}").format(name=name)

@@ -1,4 +1,4 @@
-"""Work in threads: an exception becomes an `AppError`, and its traceback goes to the log."""
+"""Work in threads. Exceptions become `AppError`s, and their tracebacks are logged."""
 
 import logging
 import threading
@@ -28,21 +28,29 @@ def run_in_thread(
     group: str,
     exclusive: bool = False,
 ) -> None:
-    """Run `work` in a Textual worker of `owner`, and post its message, or the one that `failed` makes of a failure.
+    """Run `work` in a Textual worker thread and post the message that it returns.
 
-    With `take` the result is no message: `take` is called with it in the event loop. Nothing comes after the worker was
-    cancelled: by a later one of its exclusive group, or by the end of `owner`. `failed` is called in the worker.
+    A cancelled worker posts nothing: it is cancelled when a later one of its exclusive group starts, or when `owner`
+    closes.
+
+    Args:
+        owner: The widget or app that owns the worker and receives the message.
+        work: The function to run in the thread.
+        failed: Makes a message of an error; called in the thread.
+        take: Called in the event loop with the result of `work`, which is then no message.
+        group: The worker's group.
+        exclusive: Cancel earlier workers of the group.
     """
 
     def receive(result: Any) -> None:
-        if take and owner.app.is_running:  # else its screens lose their widgets
+        if take and owner.app.is_running:  # on exit the screens lose their widgets
             take(result)
 
     def body() -> None:
         worker, is_value = get_current_worker(), take is not None
         try:
             result = work()
-        except Exception as error:  # whatever a door throws, the app stays up
+        except Exception as error:  # no failure may end the app
             result, is_value = failed(to_app_error(error)), False
         if worker.is_cancelled:
             return
@@ -57,7 +65,7 @@ def run_in_thread(
 def to_app_error(error: Exception) -> AppError:
     """Convert an exception to an `AppError`, and log it. Call this in a worker thread: it writes a file."""
     if isinstance(error, AppError):
-        # half of a query is wrong at every other key
+        # while the user types, half-written queries are often invalid
         logger.log(logging.DEBUG if isinstance(error, UsageError) else logging.INFO, "failed", exc_info=error)
         return error
     logger.error("unexpected", exc_info=error)
@@ -67,8 +75,8 @@ def to_app_error(error: Exception) -> AppError:
 class AppThread(threading.Thread):
     """A daemon thread that posts messages, for work that may hang.
 
-    It is no Textual worker: the end of the app waits for its workers, and a request to YouTube or a model's answer can
-    take a minute. Dying anywhere costs the work at hand.
+    A Textual worker would block the app's exit while a request to YouTube or a model's answer takes a minute. A daemon
+    thread is killed, which loses only the current unit of work.
     """
 
     def __init__(self, name: str, runtime: "Runtime", post: Callable[[Message], object]) -> None:

@@ -1,4 +1,4 @@
-"""The app as controllers see it: the values that are shown, toasts, threads."""
+"""The app as seen by controllers: displayed values, toasts and threads."""
 
 from collections.abc import Callable
 from functools import partial
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
 
 Stoppable = Timer
-"""What controllers keep of a timer."""
+"""A timer that a controller can stop."""
 TOAST_LENGTH = 300
-"""Characters of a toast."""
+"""Longest toast, in characters."""
 
 
 class AppPort(App[object]):
     job: var[Job | None] = var(None)
-    """The sums of the job on the screen."""
+    """The displayed job."""
     stages: var[Stages] = var(dict)
-    """Progress in the background. Contexts are missing without Ollama in the settings, and until its state is known;
-    the offer without anything to download; the update if yt-dlp is recent."""
+    """Progress of the background stages. Absent: contexts until Ollama is configured and has answered, the offer if
+    there is nothing to download, the update if yt-dlp is recent."""
     removal_line: var[str] = var("")
-    """The removals that are under way; empty without any."""
+    """Running removals; empty without any."""
     other_run_line: var[str] = var("")
-    """What another process does in the library; empty without one."""
+    """What another process is doing in the library; empty without one."""
 
     def __init__(self, runtime: "Runtime") -> None:
         super().__init__()
@@ -43,7 +43,7 @@ class AppPort(App[object]):
         self._footer_state: tuple[bool | None, ...] = ()
 
     def notify(self, message: str, *, title: str = "", **options: Any) -> None:
-        """Show a toast, cut so that it does not cover its subject: it may hold a long title.
+        """Show a toast, shortened so that a long title does not fill the screen.
 
         Replaces a toast with the same text.
         """
@@ -56,7 +56,7 @@ class AppPort(App[object]):
         self.notify(clean(error.hint), title=clean(error.message), markup=False, severity="warning", timeout=8)
 
     def refresh_keys(self) -> None:
-        """Redraw the footer only if a key came or went: every repaint can make it flicker."""
+        """Redraw the footer only if its keys changed, to avoid flicker."""
         if not self.screen_stack:  # the app is ending
             return
         state = tuple(self.check_action(action, ()) for action in ("sync", "stop_job"))

@@ -26,19 +26,19 @@ if TYPE_CHECKING:
 PAUSED_TOGETHER: tuple[StageName, ...] = (*AUTOMATIC, "listening")
 """Stages that one key pauses and resumes."""
 TRANSIENT = frozenset({"llm_not_running", "llm_model_missing", "busy"})
-"""Failures with a cheap retry whose reason another program can remove."""
+"""Failures that another program can resolve, and that are cheap to retry."""
 SEARCH_AGAIN_S = 5.0
-"""Shortest time between two searches for scenes from new contexts or vectors."""
+"""Shortest interval of repeated searches while contexts or vectors arrive."""
 FIRST_CONTEXT_S = 120.0
-"""Longest wait of vectors for the first context of a run; after it they know which windows to leave."""
+"""Longest wait of the vectors stage for the run's first context; from then on it skips windows without a context."""
 QUIET_S = 60.0
-"""Pause after an answer, before contexts are resumed."""
+"""Pause after an answer before contexts resume."""
 LEAVING_S = 1.0
-"""Longest wait for halted runs at the end of the app; only one that hangs takes longer."""
+"""Longest wait for halted runs on exit; only a hanging one takes longer."""
 
 
 class BackgroundController:
-    """Starts, pauses and resumes stages, and publishes their progress on the app."""
+    """Starts, pauses and resumes stages, and publishes their progress."""
 
     def __init__(self, app: AppPort, runtime: "Runtime") -> None:
         self._app = app
@@ -46,7 +46,7 @@ class BackgroundController:
         self.runs: dict[StageName, StageRun] = {}
         self.paused: set[StageName] = set()
         self.on_end: dict[StageName, Callable[[Stage], object]] = {}
-        """Called at the end of a stage's run, by stage."""
+        """Callbacks at the end of a stage's run."""
         self._pending: set[StageName] = set()
         """Stages with work newer than their current run."""
         self._resumed_stages: set[StageName] = set()
@@ -57,15 +57,15 @@ class BackgroundController:
     # --- runs ---
 
     def progress(self, stage: StageName) -> Stage | None:
-        """Return the stage's progress on the screen."""
+        """Return the stage's displayed progress."""
         return self._app.stages.get(stage)
 
     def show(self, progress: Stage) -> None:
-        """Show the progress of its stage."""
+        """Display a stage's progress."""
         self._app.stages = {**self._app.stages, progress.name: progress}
 
     def remove(self, stage: StageName) -> None:
-        """Show no progress of the stage."""
+        """Hide the stage's progress."""
         self._app.stages = {name: progress for name, progress in self._app.stages.items() if name != stage}
 
     def begin(self, stage: StageName) -> None:
@@ -86,7 +86,7 @@ class BackgroundController:
 
     @property
     def _awaits_first_context(self) -> bool:
-        """Contexts are about to come: a window encoded before its context would be encoded twice."""
+        """Whether contexts are about to arrive: a window encoded before its context is encoded twice."""
         contexts = self.progress("contexts")
         has_started = contexts is not None and (contexts.processed or contexts.state not in ("asking", "working"))
         is_over = time.monotonic() - self._contexts_started >= FIRST_CONTEXT_S
@@ -101,7 +101,7 @@ class BackgroundController:
             self.begin(stage)
 
     def windows_came(self) -> None:
-        """Start the automatic stages for windows of a job under way; a stage that failed waits for the job's end."""
+        """Start the automatic stages for new windows of a running job. Failed stages wait until the job ends."""
         for stage in AUTOMATIC:
             self._begin_unless_failed(stage)
 
@@ -111,7 +111,7 @@ class BackgroundController:
             self.begin(stage)
 
     def retry_transient(self) -> None:
-        """Retry stages with a failure in `TRANSIENT`."""
+        """Retry stages whose failure is in `TRANSIENT`."""
         for stage in AUTOMATIC:
             progress = self.progress(stage)
             if progress and (progress.state == "dismissed" or (progress.error and progress.error.code in TRANSIENT)):
@@ -132,7 +132,7 @@ class BackgroundController:
         again = message.halted and stage not in self.paused  # the user resumed before the run had ended
         if not again and stage in self._resumed_stages:
             self._resumed_stages.remove(stage)
-            if progress.error:  # the same line as before would look as if the key did nothing
+            if progress.error:  # else an unchanged line would look as if the key did nothing
                 self._app.tell(progress.error)
         self._publish(replace(progress, state="asking") if again else progress, ended=True)
         if again or (stage in self._pending and progress.state == "done"):
@@ -143,7 +143,7 @@ class BackgroundController:
             hook(progress)
 
     def _publish(self, progress: Stage, *, ended: bool = False) -> None:
-        """Show the progress. Start vectors or a search if new models or windows allow it."""
+        """Display progress, and start vectors or a search after new models or windows."""
         stage = progress.name
         before = self.progress(stage)
         first = not (before and before.processed)
@@ -173,18 +173,18 @@ class BackgroundController:
 
     @property
     def context_offer(self) -> "ContextOffer | None":
-        """What writing contexts takes, while the user is asked whether to."""
+        """The estimated cost of writing contexts, while the user is being asked."""
         contexts = self.progress("contexts")
         return contexts.offer if contexts and contexts.state == "offered" else None
 
     @property
     def can_ask_for_contexts(self) -> bool:
-        """Whether contexts are missing that nobody has asked for."""
+        """Whether contexts are missing and the user has not been asked yet."""
         contexts = self.progress("contexts")
         return contexts is not None and contexts.state in ("offered", "dismissed")
 
     def ask_for_contexts(self) -> None:
-        """Have the user decide, with what it takes."""
+        """Ask the user whether to write contexts, with the estimated cost."""
         from subtitle_rag.workflows import pipeline
 
         def find() -> ContextsOffered | None:
@@ -194,7 +194,7 @@ class BackgroundController:
         self._app.run_in_thread(find, ActionFailed, group="contexts")
 
     def answer_context_offer(self, *, wanted: bool) -> None:
-        """Write contexts now and at each start, or offer them no more."""
+        """Write contexts now and at each start, or stop offering them."""
         from subtitle_rag.workflows import pipeline
 
         self.show_state("contexts", "asking" if wanted else "dismissed")
@@ -209,12 +209,12 @@ class BackgroundController:
 
     @property
     def is_active(self) -> bool:
-        """A stage runs that the key pauses. If none does, they are paused, failed or complete."""
+        """Whether a stage in `PAUSED_TOGETHER` is running; if not, all are paused, failed or complete."""
         return any(stage in self.runs and stage not in self.paused for stage in PAUSED_TOGETHER)
 
     @property
     def can_toggle(self) -> bool:
-        """There is something to pause, to resume or to retry."""
+        """Whether there is anything to pause, resume or retry."""
         stages = (self.progress(stage) for stage in PAUSED_TOGETHER)
         return bool(self.paused.intersection(PAUSED_TOGETHER)) or any(stage and has_news(stage) for stage in stages)
 
@@ -240,7 +240,7 @@ class BackgroundController:
         self.begin(stage)
 
     def restart(self, stage: StageName) -> None:
-        """Replace the current run by one with the new settings."""
+        """Replace the current run by one with the current settings."""
         if stage in self.runs and stage not in self.paused:
             self.pause(stage)
             self.resume(stage)
@@ -254,13 +254,13 @@ class BackgroundController:
     # --- the end ---
 
     def halt(self) -> None:
-        """End all runs, and start no others."""
+        """Stop all runs, and start no others."""
         self._closing = True
         for run in self.runs.values():
             run.halt()
 
     def wait(self) -> None:
-        """Give halted runs a moment to close their doors."""
+        """Wait briefly for halted runs to end."""
         deadline = time.monotonic() + LEAVING_S
         for run in self.runs.values():
             if run.is_alive():
@@ -270,9 +270,9 @@ class BackgroundController:
 class ContextPause:
     """Pauses contexts while a model answers a question, unless the user has paused them already.
 
-    A model server works on one request after the other, and a context takes seconds or a minute: the current one is
-    given up for the question. The pause outlasts the answer, since the next question finds the scenes in the server's
-    prompt cache only without requests in between.
+    A model server handles one request at a time, and a context takes up to a minute, so the current one is aborted. The
+    pause lasts longer than the answer: the next question can only reuse the server's prompt cache if no other request
+    comes first.
     """
 
     def __init__(self, app: AppPort, runtime: "Runtime", background: BackgroundController) -> None:
@@ -291,7 +291,7 @@ class ContextPause:
             self._background.pause("contexts")
 
     def resume_contexts_later(self) -> None:
-        """The answer has ended: resume contexts when no further question has come for a while."""
+        """After an answer, resume contexts once no question has come for `QUIET_S`."""
         self._is_answering = False
         self._stop_timer()
         self._timer = self._app.set_timer(QUIET_S, self.resume_contexts)
@@ -307,7 +307,7 @@ class ContextPause:
             self._background.resume("contexts")
 
     def forget(self) -> None:
-        """Leave contexts to the user, who has paused or resumed them."""
+        """Leave contexts alone: the user has paused or resumed them."""
         self._paused = False
 
     def _stop_timer(self) -> None:

@@ -1,4 +1,4 @@
-"""The constructor argument of all screens: the runtime and the controllers of one app."""
+"""The context that every screen gets: the runtime and the app's controllers."""
 
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 class AppContext:
     def __init__(self, app: AppPort, runtime: "Runtime", *, show_times: bool) -> None:
-        """`show_times=False` leaves out times and paths, which differ from run to run, for pictures."""
+        """`show_times=False` hides times and paths, for reproducible pictures."""
         self.app = app
         self.runtime = runtime
         self.show_times = show_times
@@ -37,12 +37,12 @@ class AppContext:
         self.probes = ProbeRuns()
 
     def toggle_background(self) -> None:
-        """Pause contexts and vectors for the user, or resume them."""
+        """Pause or resume contexts and vectors on the user's request."""
         self.context_pause.forget()
         self.background.toggle()
 
     def probe(self, name: str) -> "Check":
-        """Run a check of `doctor`. For threads."""
+        """Run a check of `doctor`. For worker threads."""
         return self.probes.run(name, self.runtime)
 
     @property

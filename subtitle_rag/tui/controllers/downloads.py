@@ -1,4 +1,4 @@
-"""Offers and starts downloads: models with their packages for search by meaning."""
+"""Offers and runs the download of models and packages for search by meaning."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
 
 ELSEWHERE_S = 15.0
-"""Between two looks at the download of another process."""
+"""Interval of checks on another process's download."""
 
 
 class ModelDownloadController:
-    """Decides when the download of models is offered, and starts and stops it."""
+    """Decides when to offer the download, and starts and stops it."""
 
     def __init__(self, app: AppPort, runtime: "Runtime", background: BackgroundController) -> None:
         self._app = app
@@ -56,7 +56,7 @@ class ModelDownloadController:
 
     @property
     def needs_consent(self) -> bool:
-        """There are several ways, or packages to install, and the user has not agreed yet."""
+        """Whether the user must first choose a way or agree to installing packages."""
         offer = self._offer
         if self.is_running or offer is None or not offer.fetchable or offer.state == "paused":
             return False
@@ -70,10 +70,7 @@ class ModelDownloadController:
             self.start()
 
     def start(self, way_name: str = IN_PROCESS) -> None:
-        """Download by one of `install_ways`: a step, what the settings name, or the encoder of Ollama.
-
-        Another encoder than that of the settings is written into the config.
-        """
+        """Download what one of `install_ways` needs. If it uses another encoder, write that into the config."""
         offer = self._offer
         if offer is None or not offer.fetchable:
             return
@@ -85,7 +82,7 @@ class ModelDownloadController:
         self._background.resume("offer")
 
     def dismiss(self) -> None:
-        """Offer the models no more; a command still downloads them."""
+        """Stop offering the models; the command still downloads them."""
         self._background.show_state("offer", "dismissed")
         self._app.run_in_thread(
             lambda: self._runtime.library.database.put_setting(MODEL_OFFER, "dismissed"),
@@ -113,7 +110,7 @@ class ModelDownloadController:
             self._background.begin("vectors")
 
     def _ollama_read(self, through_ollama: "EncoderOffer | None") -> None:
-        """Publish the encoder of Ollama beside the packages."""
+        """Add Ollama's encoder to the offer."""
         self._through_ollama = through_ollama
         self._show(self._with_ollama(self._offer))
 

@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 REPORT_S = 0.1
-"""Shortest time between two reports of a job: each repaint can make an input method's window flicker."""
+"""Shortest interval of a job's reports: repaints can make an input method's window flicker."""
 COUNT_S = 2.0
-"""Shortest time between two counts of the library."""
+"""Shortest interval of counting the library."""
 
 
 def _new_job(request: JobRequest) -> Job:
@@ -47,7 +47,7 @@ def _new_job(request: JobRequest) -> Job:
 
 
 class JobRun(AppThread):
-    """Runs one job request and posts its progress; setting `stop` ends it. Dying anywhere costs it one video."""
+    """Runs one job request and posts its progress until `stop` is set. A kill loses at most the current video."""
 
     def __init__(self, request: JobRequest, runtime: "Runtime", post: Callable[[Message], object]) -> None:
         super().__init__("job", runtime, post)
@@ -61,7 +61,7 @@ class JobRun(AppThread):
         logger.info("job begins: %s", self._job_kind())
         try:
             self._carry_out()
-        except Exception as error:  # whatever a door throws, the app stays up
+        except Exception as error:  # no failure may end the app
             failure = to_app_error(error)
         if self.stop.is_set():  # the stop ended the run, not a failure
             failure = None
@@ -73,7 +73,7 @@ class JobRun(AppThread):
         self._post(JobEnded(self._job, failure, self.stop.is_set()))
 
     def _job_kind(self) -> str:
-        """Return the kind of source for the log, which holds no names."""
+        """Return the kind of source for the log, which must contain no names."""
         if self.request.paths:
             return "files"
         return self.request.source.kind if self.request.source else "sync"
@@ -93,7 +93,7 @@ class JobRun(AppThread):
                     return
 
     def _resolve_name(self) -> None:
-        """Name the job after the followed source or the video in the library, instead of its address."""
+        """Name the job after the source or video in the library, not by its address."""
         source, library = self.request.source, self._runtime.library
         if source and self._job.source == request_name(self.request):
             followed = library.sources.find(source.url)
@@ -103,7 +103,7 @@ class JobRun(AppThread):
 
 
 class JobController:
-    """Owns the queue, and the thread of the job that runs."""
+    """Owns the queue and the thread of the running job."""
 
     def __init__(self, app: AppPort, runtime: "Runtime", background: BackgroundController) -> None:
         self._app = app
@@ -111,16 +111,16 @@ class JobController:
         self._background = background
         self.queue = JobQueue()
         self._has_sources = False
-        """`sync` finds sources to look through, or videos to try again."""
+        """Whether `sync` has sources to check or videos to retry."""
         self._run: JobRun | None = None
         self._gives_way = False
-        """A removal waits or runs: no job does until `go_on`."""
+        """Whether a removal is waiting or running; no job starts until `go_on`."""
         self._withdrawn: JobRequest | None = None
         """The stopped request whose videos are being removed."""
         self._interrupted: JobRequest | None = None
-        """The request that goes on behind a removal."""
+        """The request that resumes after a removal."""
         self._latest: Job | None = None
-        """The newest sums; the app has the ones on the screen."""
+        """The newest progress; `app.job` is updated less often."""
         self._reported = 0.0
         self._report_timer: Stoppable | None = None
         self._count_due = False
@@ -139,7 +139,7 @@ class JobController:
         return self._has_sources or bool(self.queue.stopped)
 
     def start(self, request: JobRequest) -> bool:
-        """Run a request, or queue it. False if it runs or is queued already, or if the library is the sample."""
+        """Run or queue a request. Return False if it is running or queued already, or in the sample library."""
         if self._runtime.settings.is_sample:
             self._app.tell(sample_refusal())
             return False
@@ -152,7 +152,7 @@ class JobController:
         return True
 
     def sync(self) -> None:
-        """Resume stopped requests. Without any, look for new videos and retry due ones."""
+        """Resume stopped requests. If there are none, look for new videos and retry due ones."""
         if self.queue.stopped:
             self.queue.release()
             self._requests_came()
@@ -171,7 +171,7 @@ class JobController:
             self._show(self._latest)
 
     def start_next(self) -> None:
-        """Run the next request of the queue, unless a job runs or has to wait."""
+        """Start the queue's next request, unless a job is running or a removal is in the way."""
         if self.busy:
             return
         if self._gives_way:
@@ -186,7 +186,10 @@ class JobController:
     # --- removals ---
 
     def make_way(self, brings_back: Callable[[JobRequest], bool]) -> None:
-        """Let no job run until `go_on`. The current one is stopped; requests that would bring back are dropped."""
+        """Stop the current job and block others until `go_on`, for a removal.
+
+        Requests that would restore what is removed (`brings_back`) are dropped.
+        """
         queue = self.queue
         self._gives_way = True
         queue.waiting = [request for request in queue.waiting if not brings_back(request)]
@@ -201,12 +204,12 @@ class JobController:
         self._forget_stopped()
 
     def go_on(self) -> None:
-        """Run jobs again: the one that was interrupted, then those that wait."""
+        """Resume the interrupted job, then the waiting ones."""
         self._gives_way = False
         self.start_next()
 
     def _forget_stopped(self) -> None:
-        """Hide a stopped job without requests to resume."""
+        """Hide a stopped job that has nothing to resume."""
         job = self._app.job
         if job and job.stopped and not self.busy and not self.queue.stopped:
             self._app.job = self._latest = None
@@ -227,7 +230,7 @@ class JobController:
         self._show(job, now=bool(first or job.resting))
 
     def _show(self, job: Job | None, *, now: bool = True) -> None:
-        """Publish the sums of a job, throttled unless `now`."""
+        """Publish a job's progress, throttled unless `now`."""
         if job is None:
             return
         stopping = not job.ended and self._run is not None and self._run.stop.is_set()
@@ -245,7 +248,7 @@ class JobController:
         self._app.job = self._latest
 
     def _count_soon(self) -> None:
-        """Count the library, throttled: a list can name thousands of videos."""
+        """Count the library, throttled: a list can have thousands of videos."""
         if not self._count_due:
             self._count_due = True
             self._app.set_timer(COUNT_S, self._count)
@@ -255,9 +258,9 @@ class JobController:
         self._app.post_message(LibraryChanged())
 
     def ended(self, message: JobEnded, *, in_library: bool) -> Job:
-        """Publish the end of the job, and return its last sums; the caller starts the next one.
+        """Publish the job's end and return its final state; the caller starts the next one.
 
-        `in_library`: the library's screen tells why it failed.
+        With `in_library`, show no toast for a failure: the library screen shows the reason.
         """
         halted = message.stopped or (message.error is not None and not isinstance(message.error, UsageError))
         made_way = self._take_from_way()
@@ -275,7 +278,7 @@ class JobController:
         return job
 
     def _take_from_way(self) -> bool:
-        """Return whether the job ends for a removal, and queue it again if it is to go on."""
+        """Return whether the job was stopped by a removal, and queue it again if it was only interrupted."""
         current, withdrawn, interrupted = self.queue.current, self._withdrawn, self._interrupted
         self._withdrawn = self._interrupted = None
         if interrupted and interrupted == current:
@@ -289,7 +292,7 @@ class JobController:
             self._app.notify(sentence.format(key=key("library.sync")), markup=False)
         elif message.error is None:
             self._app.notify(job_outcome(job), markup=False)
-        elif self.queue.waiting or not in_library:  # the next job hides this one in the library
+        elif self.queue.waiting or not in_library:  # else the library screen shows it
             self._app.tell(message.error)
 
     # --- the end ---

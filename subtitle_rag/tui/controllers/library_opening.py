@@ -1,4 +1,4 @@
-"""Opens the library and its index in a thread, and counts the library's contents again when they change."""
+"""Opens the library and its index in a thread, and recounts the library after changes."""
 
 import logging
 import threading
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 WARM_UP = "장면"
-"""The query of the first search, which loads the analyzer's model and the vocabulary for about a second."""
+"""Query of a first search that loads the analyzer's model and the vocabulary (about a second)."""
 
 
 class LibraryOpening:
@@ -36,17 +36,17 @@ class LibraryOpening:
         self._app = app
         self._runtime = runtime
         self.ready = False
-        """The library and its index are open. Set by the handler of `SearchReady`."""
+        """Whether library and index are open. Set by the handler of `SearchReady`."""
         self._new_videos = 0
         self._stop = threading.Event()
 
     def open(self, before: AppError | None = None) -> None:
-        """Open the library; after the failure `before` that its index cannot be used, rebuild that from the library."""
+        """Open the library. If the error `before` says that the index is unusable, rebuild it first."""
         work = self._rebuild if before and before.code in UNUSABLE_INDEX else self._open
         self._app.run_in_thread(work, LibraryFailed, group="open", exclusive=True)
 
     def halt(self) -> None:
-        """End the making of an index, which the next start begins again."""
+        """Stop building the index; the next start begins again."""
         self._stop.set()
 
     def _rebuild(self) -> SearchReady:
@@ -70,7 +70,7 @@ class LibraryOpening:
         return SearchReady(pipeline.other_run_sentence(self._runtime))
 
     def catch_up(self) -> None:
-        """Make searchable, in the background, what a killed run or an earlier version has left."""
+        """Index in the background what a killed run or an older version has left unindexed."""
         self._app.run_in_thread(self._catch_up, NotRemembered, group="catch up", exclusive=True)
 
     def _catch_up(self) -> LibraryChanged | None:
@@ -88,7 +88,7 @@ class LibraryOpening:
         return LibraryChanged() if made else None
 
     def note_look(self) -> None:
-        """Note the time, from which the next run of the app counts new videos."""
+        """Store the time from which the app's next run counts new videos."""
         self._app.run_in_thread(
             lambda: self._runtime.library.database.put_setting(LAST_LOOK, str(int(time.time()))),
             NotRemembered,
@@ -97,7 +97,7 @@ class LibraryOpening:
         )
 
     def look_up(self) -> None:
-        """Count the library again, and look again for missing packages and models. `LibraryOpened` follows."""
+        """Recount the library and check again for missing packages and models. Posts `LibraryOpened`."""
         self._app.run_in_thread(self._count, LibraryFailed, group="count", exclusive=True)
 
     def _count(self) -> LibraryOpened:

@@ -1,4 +1,4 @@
-"""Marks scenes, and keeps the marks that screens show."""
+"""Marks scenes, and holds the marks that screens show."""
 
 import threading
 from collections.abc import Callable
@@ -44,7 +44,7 @@ class MarkController:
         return sentence.format(time=clock(read.at_ms), title=clean(read.video.title), key=key("scene.mark"))
 
     def edit(self, mark: "Mark", note: str, tag: str) -> None:
-        """Replace note and tag of a mark."""
+        """Change a mark's note and tag."""
 
         def write() -> str:
             marks = self._runtime.library.marks
@@ -64,7 +64,7 @@ class MarkController:
         self._change(remove)
 
     def _change(self, write: Callable[[], str]) -> None:
-        """Run `write`, which returns a notice, and read the marks again."""
+        """Run `write`, which returns a toast, and reread the marks."""
 
         def change() -> tuple[int, MarkedScenes, str]:
             library = self._runtime.library
@@ -80,7 +80,7 @@ class MarkController:
 
     def _take(self, reading: tuple[int, MarkedScenes, str]) -> None:
         number, scenes, sentence = reading
-        if number > self._shown_reading:  # an earlier one may come later
+        if number > self._shown_reading:  # readings may arrive out of order
             self._shown_reading = number
             self.scenes = scenes
         if sentence:

@@ -1,4 +1,4 @@
-"""Tells that another window or command indexes into the same library, until it ends."""
+"""Shows that another process is indexing the same library, until it ends."""
 
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
 
 LOOK_S = 3.0
-"""Time between two looks at the other run."""
+"""Interval of checks on the other process."""
 
 
 class OtherRunWatch:
@@ -21,14 +21,14 @@ class OtherRunWatch:
         self._jobs = jobs
 
     def show(self, sentence: str) -> None:
-        """Show what the other process does, and look again later; an empty sentence says that there is none."""
+        """Show what the other process is doing, and check again later. Empty if there is none."""
         if sentence != self._app.other_run_line:
             self._app.other_run_line = sentence
             self._app.post_message(LibraryChanged(lists_videos=True))
         self._app.set_timer(LOOK_S, self._look)
 
     def _look(self) -> None:
-        if self._jobs.busy:  # no other process can index
+        if self._jobs.busy:  # it holds the lock, so no other process can index
             self.show("")
         else:
             self._app.run_in_thread(self._sentence, self._failed, take=self.show, group="other run", exclusive=True)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 LOADING_S = 60.0
-"""Longest watch over a player that neither plays nor fails, as over a slow connection."""
+"""Longest wait for a player to play or fail, for example on a slow connection."""
 
 
 class PlaybackController:
@@ -41,7 +41,7 @@ class PlaybackController:
         self._app = app
         self._runtime = runtime
         self._chosen_player = ""
-        """The user's choice in this run: it precedes those of config and library."""
+        """The player chosen in this run; overrides config and library."""
 
     @property
     def _settings(self) -> Settings:
@@ -50,7 +50,7 @@ class PlaybackController:
     # --- playing ---
 
     def play(self, scene: "Scene", name: str = "") -> None:
-        """Play a scene in the player `name`, or in the default one. Without a screen or `BROWSER`, copy its link."""
+        """Play a scene in the player `name` or the default one. Without a display or `BROWSER`, copy its link."""
         self._app.run_in_thread(lambda: self._play(scene, name), ActionFailed, group="jump")
 
     def _play(self, scene: "Scene", name: str) -> Message | None:
@@ -91,7 +91,7 @@ class PlaybackController:
         LaunchWatch(self._runtime, self._app.post_message, launch, scenes[0], len(parts)).start()
 
     def _file(self, scene: "Scene") -> Path | None:
-        """Return the video's file if it can be played here. Raises UsageError without a link too."""
+        """Return the video's file if it can be played here. Raises UsageError if there is no link either."""
         from subtitle_rag.captions.films import find_media
 
         file = find_media(scene.video)
@@ -115,7 +115,7 @@ class PlaybackController:
     # --- a video's page ---
 
     def open_video(self, video_id: str, title: str) -> None:
-        """Open a video's page in the user's browser. Without a screen or `BROWSER`, copy its link."""
+        """Open a video's page in the browser. Without a display or `BROWSER`, copy its link."""
         self._app.run_in_thread(lambda: self._open_video(watch_url(video_id), title), ActionFailed, group="open-video")
 
     def _open_video(self, link: str, title: str) -> Message:
@@ -137,7 +137,7 @@ class PlaybackController:
         return player.default(self._settings.player.default, remembered, self._settings.players)
 
     def find_players(self, scene: "Scene") -> None:
-        """Look for the players of a scene; `PlayersFound` follows."""
+        """Find the players for a scene. Posts `PlayersFound`."""
         self._app.run_in_thread(lambda: self._find_players(scene), ActionFailed, group="players", exclusive=True)
 
     def _find_players(self, scene: "Scene") -> PlayersFound:
@@ -157,11 +157,11 @@ class PlaybackController:
         )
 
     def _has_only_browser(self, scene: "Scene") -> bool:
-        """Whether no window opens here, but `BROWSER` opens links, as in a forwarded editor."""
+        """Whether there is no display but `BROWSER` opens links, as in an editor over SSH."""
         return not player.can_show() and scene.jump_url is not None and player.can_open_links_apart()
 
     def _success_sentence(self, name: str, file: Path | None) -> str:
-        """Describe the effect of a player on a scene."""
+        """Return the toast after starting a player."""
         if name == player.BROWSER:
             return _("opens in the browser")
         extra = self._settings.players
@@ -173,7 +173,7 @@ class PlaybackController:
         return " · ".join(parts)
 
     def prefer(self, name: str) -> None:
-        """Use a player in this run and, unless the config names another one, in later ones."""
+        """Use a player for the rest of the run, and in later ones unless the config names another."""
         self._chosen_player = name
         configured = self._settings.player.default
 
@@ -199,13 +199,13 @@ class PlaybackController:
             self._app.tell(UsageError("no_link", video=scene.video.title))
 
     def _copy_instead(self, scene: "Scene", file: Path | None) -> TextCopied:
-        """Copy the link in place of playing. Raises UsageError without a link."""
+        """Copy the link instead of playing. Raises UsageError if there is none."""
         if scene.jump_url is None:
             raise UsageError("no_screen", path=clean(str(file)))
         return self._copied(scene.jump_url, _copied_instead(scene.jump_url))
 
     def copy_text(self, text: str, sentence: str) -> None:
-        """Copy a text, and say so by `sentence`."""
+        """Copy a text, and show `sentence` in a toast."""
         self._app.run_in_thread(lambda: self._copied(text, sentence), ActionFailed, group="jump")
 
     def _copied(self, text: str, sentence: str) -> TextCopied:
@@ -221,17 +221,14 @@ class PlaybackController:
         self._app.run_in_thread(copy, ActionFailed, group="jump")
 
     def _arrives(self, text: str) -> bool:
-        """Copy into the clipboard of the user's machine, and return whether a program did so.
-
-        Over SSH only the terminal reaches it.
-        """
+        """Copy to the clipboard with a program, and return whether one did. Over SSH only the terminal can."""
         if not player.can_show():
             return False
         try:
             import pyperclip
 
             pyperclip.copy(text)
-        except Exception:  # it throws whatever its helper programs do; the terminal is asked instead
+        except Exception:  # its helper programs can fail in any way; the terminal copies instead
             logger.info("the clipboard's program failed", exc_info=True)
             return False
         return True
@@ -248,7 +245,7 @@ def _copied_instead(link: str) -> str:
 
 
 class LaunchWatch(AppThread):
-    """Posts `Jumped` once the player plays, and `ActionFailed` if it cannot, even after that."""
+    """Posts `Jumped` once the player plays, and `ActionFailed` if it fails, even later."""
 
     def __init__(
         self,
@@ -258,7 +255,15 @@ class LaunchWatch(AppThread):
         scene: "Scene",
         count: int = 1,
     ) -> None:
-        """`count`: of the scenes that play one after another, the first of which is `scene`."""
+        """Watch a player.
+
+        Args:
+            runtime: The runtime.
+            post: Receives the messages.
+            launch: The started player.
+            scene: The scene that it plays, or the first of several.
+            count: Number of scenes played in sequence.
+        """
         super().__init__("launch-watch", runtime, post)
         self._launch = launch
         self._scene = scene
@@ -274,5 +279,5 @@ class LaunchWatch(AppThread):
                 self._launch.wait(LOADING_S)
             elif self._launch.patience_s < WATCH_S:
                 self._launch.wait(WATCH_S - self._launch.patience_s)
-        except Exception as error:  # whatever a player does, the app stays up
+        except Exception as error:  # no player may end the app
             self._post(ActionFailed(to_app_error(error)))

@@ -1,4 +1,4 @@
-"""Runs of the checks of `doctor`, which screens of checks share."""
+"""Runs of `doctor`'s checks, shared between screens."""
 
 import threading
 from concurrent.futures import Future
@@ -10,9 +10,9 @@ if TYPE_CHECKING:
 
 
 class ProbeRuns:
-    """Runs each check once at a time: a screen that asks for one that is under way waits for its result.
+    """Runs each check once at a time: a second caller waits for the result of the running check.
 
-    Some start a process, or wait for a service that hangs, and a screen of checks may be opened again meanwhile.
+    A check may start a process or wait for a hanging service, while the user reopens the screen.
     """
 
     def __init__(self) -> None:
@@ -20,7 +20,7 @@ class ProbeRuns:
         self._running: dict[str, Future[Check]] = {}
 
     def run(self, name: str, runtime: "Runtime") -> "Check":
-        """Return the result of a check. For threads."""
+        """Return the result of a check. For worker threads."""
         from subtitle_rag.workflows import checks as doctor
 
         with self._lock:
@@ -29,7 +29,7 @@ class ProbeRuns:
         if is_first:
             try:
                 running.set_result(doctor.probe(name, runtime))
-            except BaseException as error:  # raised below, for each that waits
+            except BaseException as error:  # raised below, for every waiting caller
                 running.set_exception(error)
             finally:
                 with self._lock:

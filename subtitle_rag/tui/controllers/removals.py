@@ -1,7 +1,7 @@
-"""Removes videos, channels and playlists from the library, after the user's yes.
+"""Removes videos, channels and playlists from the library after confirmation.
 
-A removal runs while no job does, as a job could fetch more of a channel and follow it again. So it stops the running
-one, which goes on behind it. Quitting carries out what waits; an app that is killed before has removed nothing.
+No job runs during a removal, since it could fetch the channel again. The removal stops the running job, which resumes
+afterwards. Quitting carries out confirmed removals; a killed app leaves them undone.
 """
 
 from typing import TYPE_CHECKING
@@ -30,7 +30,7 @@ class RemovalController:
         self._current: RemovalTarget | None = None
 
     def ask(self, target: "RemovalTarget") -> None:
-        """Read what would leave; `RemovalPlanned` asks the user. The sample refuses."""
+        """Find out what would be removed. Posts `RemovalPlanned`, which asks the user. The sample library refuses."""
         if self._runtime.settings.is_sample:
             self._app.tell(sample_refusal())
             return
@@ -38,14 +38,14 @@ class RemovalController:
         self._app.run_in_thread(lambda: RemovalPlanned(Removal.of(target, library)), ActionFailed, group="removal")
 
     def remove(self, removal: Removal) -> None:
-        """Remove what the user has agreed to, and drop the requests that would bring it back."""
+        """Queue a confirmed removal, and drop the requests that would restore its content."""
         self._waiting.append(removal.target)
         self._jobs.make_way(removal.named_by)
         self.carry_out_next()
         self._show_line()
 
     def carry_out_next(self) -> None:
-        """Begin the next removal, unless one or a job is under way."""
+        """Start the next removal, unless a removal or a job is running."""
         if self._current is None and self._waiting and not self._jobs.busy:
             target = self._current = self._waiting.pop(0)
             self._app.run_in_thread(lambda: self._carry_out(target), RemovalEnded, group="removal")
@@ -76,7 +76,7 @@ class RemovalController:
         self._app.removal_line = _("Removing {names}…").format(names=names) if names else ""
 
     def finish(self) -> None:
-        """Carry out what the user has agreed to, at the end of the app."""
+        """Carry out all confirmed removals, on exit."""
         for target in [*([self._current] if self._current else []), *self._waiting]:
             try:
                 self._carry_out(target)

@@ -1,4 +1,4 @@
-"""The threads of background stages: contexts, vectors, listening, the download of models, and the update of yt-dlp."""
+"""Threads of the background stages: contexts, vectors, transcription, and the download of models."""
 
 import logging
 import threading
@@ -34,34 +34,34 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 REPORT_S = 0.5
-"""Shortest time between two reports: a quick model answers several times a second."""
+"""Shortest interval of reports: a fast model answers several times a second."""
 
 
 class StageRun(AppThread):
-    """Does the pending work of one stage and posts how far it is; `halt` ends it. Subclasses implement `_work`."""
+    """Does a stage's pending work and posts its progress until `halt`. Subclasses implement `_work`."""
 
     stage: ClassVar[StageName]
     automatic: ClassVar[bool] = False
-    """It starts without the user, and one key pauses it with the others."""
+    """Whether the stage starts by itself."""
 
     def __init__(self, runtime: "Runtime", post: Callable[[Message], object]) -> None:
         super().__init__(self.stage, runtime, post)
         self._state = Stage(self.stage)
         self._stop_work = threading.Event()
-        self._halted = False  # the event does not tell: the stage's own code may clear it
+        self._halted = False  # not `_stop_work`, which the stage's own code may clear
         self._reported = 0.0
 
     @classmethod
     def is_configured(cls, settings: Settings) -> bool:  # noqa: ARG003 - subclasses look
-        """Return whether the settings have the stage run."""
+        """Return whether the settings enable the stage."""
         return True
 
     @abstractmethod
     def _work(self) -> None:
-        """Work until nothing is pending or `_stop_work` is set. An exception is reported as the run's failure."""
+        """Work until nothing is pending or `_stop_work` is set. An exception is the run's failure."""
 
     def halt(self) -> None:
-        """End the run as soon as possible; the window or batch at hand may be lost."""
+        """End the run as soon as possible; the current window or batch may be lost."""
         self._halted = True
         self._stop_work.set()
 
@@ -70,7 +70,7 @@ class StageRun(AppThread):
         logger.info("%s begins in the background", self.name)
         try:
             self._work()
-        except Exception as failure:  # whatever a door throws, the app stays up
+        except Exception as failure:  # no failure may end the app
             if self._halted:  # the halt caused it
                 logger.debug("%s was halted", self.name, exc_info=True)
             else:
@@ -83,13 +83,13 @@ class StageRun(AppThread):
         self._post(StageEnded(replace(self._state, state=end, error=error), self._halted))
 
     def _follow(self, events: Generator[Any, None, None]) -> None:
-        """Report what the events change."""
+        """Report progress from the events."""
         with closing(events):
             for event in events:
                 self._take(event)
 
     def _take(self, event: Any) -> None:
-        """Report progress, and count failures."""
+        """Update the progress and the count of failures from an event."""
         if isinstance(event, Progress):
             self._state = replace(self._state, state="working", progress=event)
             if event.total:
@@ -108,16 +108,16 @@ class StageRun(AppThread):
 
 
 class WindowRun(StageRun):
-    """Counts the windows of the whole library, of which a run does those that are due."""
+    """A stage over the windows of the library; a run handles the due ones."""
 
     automatic = True
     _windows = 0
     _total = -1
-    """The windows of this run."""
+    """Windows of this run."""
 
     def _take(self, event: Any) -> None:
         if isinstance(event, Progress):
-            if event.total != self._total:  # more windows may have come
+            if event.total != self._total:  # windows may have been added
                 self._total, self._windows = event.total, self._runtime.library.counts().windows
             all_windows = max(self._windows, event.total)
             self._state = replace(self._state, processed=event.done)
@@ -127,13 +127,13 @@ class WindowRun(StageRun):
 
 
 class ContextRun(WindowRun):
-    """Writes missing contexts if a model can; a halt loses the current answer of the model."""
+    """Writes missing contexts if a model is available. A halt loses the model's current answer."""
 
     stage = "contexts"
 
     @classmethod
     def is_configured(cls, settings: Settings) -> bool:
-        return bool(settings.llm.hosts) and not settings.is_sample  # hours of a model for invented videos
+        return bool(settings.llm.hosts) and not settings.is_sample  # not worth hours of a model on invented videos
 
     def _work(self) -> None:
         from subtitle_rag.workflows import pipeline
@@ -151,7 +151,7 @@ class ContextRun(WindowRun):
             self._state = replace(self._state, state="offered" if offer else "dismissed", offer=offer)
 
     def _find_offer(self) -> "ContextOffer | None":
-        """Return what writing takes; None where no model can."""
+        """Return the estimated cost of writing; None if no model is available."""
         from subtitle_rag.workflows import pipeline
 
         try:
@@ -162,7 +162,7 @@ class ContextRun(WindowRun):
 
 
 class VectorRun(WindowRun):
-    """Makes missing vectors if the encoder is installed; a halt waits for the current batch."""
+    """Makes missing vectors if the encoder is installed. A halt waits for the current batch."""
 
     stage = "vectors"
 
@@ -186,7 +186,7 @@ class VectorRun(WindowRun):
 
 
 class ListeningRun(StageRun):
-    """Listens to what was asked for; a halt loses the stretch at hand."""
+    """Makes the requested transcriptions. A halt loses the current stretch."""
 
     stage = "listening"
 
@@ -208,7 +208,7 @@ class ListeningRun(StageRun):
 
 
 class ModelDownloadRun(StageRun):
-    """Downloads missing packages, then models; a halt keeps the bytes on the disk."""
+    """Downloads missing packages, then models. A halt keeps the downloaded bytes."""
 
     stage = "offer"
     _state: ModelDownload
@@ -240,14 +240,14 @@ class ModelDownloadRun(StageRun):
         self._state = replace(self._state, config_text=self._remember_encoder())
 
     def _remember_encoder(self) -> str:
-        """Write an encoder that was chosen in the app into the config; return its lines if that cannot be."""
+        """Write the encoder chosen in the app into the config. If that fails, return the lines to add."""
         from subtitle_rag.workflows import pipeline
 
         encoder = self._runtime.chosen_encoder
         return pipeline.use_setting(self._runtime, "models", "encoder", encoder) if encoder else ""
 
     def _pull(self, encoder: str) -> None:
-        """Have Ollama fetch an encoder that it lacks, and write it into the config."""
+        """Make Ollama download an encoder, and write it into the config."""
         from subtitle_rag.workflows import pipeline
 
         model = ollama_encoder(encoder)
@@ -273,7 +273,7 @@ class ModelDownloadRun(StageRun):
         self._state = replace(sized_download(self._runtime, models, "working"), processed=0 if models else 1)
 
     def _advance(self, progress: Progress, later: Progress | None = None) -> None:
-        """Report the bytes so far, those of the `later` models included."""
+        """Report the downloaded bytes, including the `later` models'."""
         later = later or Progress("models")
         done, total = progress.done + later.done, progress.total + later.total
         left_s = (total - done) / progress.rate if progress.rate else None

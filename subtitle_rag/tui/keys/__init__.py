@@ -1,1 +1,1 @@
-"""Keys: the registry of commands, and the keys that the user gave them."""
+"""The registry of commands, and the user's own keys for them."""

@@ -1,7 +1,7 @@
-"""Commands: bindings with an id, by which users change keys in `[keys]` and sentences name them.
+"""Commands: bindings with an id that `[keys]` and messages refer to.
 
-Each is declared in the `BINDINGS` of the class that has its action. Those of several classes are here. Ids are a
-contract. Texts are message ids, translated when they are shown.
+Declare a command in the `BINDINGS` of the class with its action; commands of several classes are here. Ids are public
+API. Texts are message ids, translated when shown.
 """
 
 from dataclasses import replace
@@ -12,24 +12,24 @@ from subtitle_rag.base.i18n import N_
 from subtitle_rag.korean.keyboard import JAMO_BY_KEY
 
 UNBOUND = "unbound-"
-"""Before the id of a command without a key: a key that no keyboard has, which the user's `[keys]` replace."""
+"""Prefix that makes a placeholder key from the id of a command without a key; `[keys]` can replace it."""
 
 
 COMMANDS: dict[str, Binding] = {}
-"""By id, as each was first declared, of all modules that are imported; `keymap.declarations` imports the others."""
+"""The first declaration of each id, from the modules imported so far; `keymap.declarations` imports all."""
 
 
 def command(id: str, keys: str, action: str, label: str, sentence: str = "", *, system: bool = False) -> Binding:
     """Declare a command.
 
     Args:
-        id: Its name in `[keys]`; its first part is the place under which the command palette lists it.
-        keys: With commas between, a letter as it is in Latin mode. A field with the focus types what writes a
-            character. Without any, only the command palette has the command.
-        action: As Textual runs it.
-        label: A word or two, for footer and palette.
-        sentence: For help, palette and the mouse over the footer, where `label` is not enough.
-        system: Leave it out of the palette.
+        id: Name in `[keys]`. The part before the dot chooses the prefix of its title in the palette.
+        keys: Keys separated by commas, letters as in Latin mode. A focused field types printable keys instead. If
+            empty, the command is only in the palette.
+        action: Textual action.
+        label: One or two words for footer and palette.
+        sentence: Longer text for help, palette and footer tooltip, if `label` is not enough.
+        system: Hide the command from the palette.
     """
     key = with_jamo(keys) if keys else UNBOUND + id
     binding = Binding(key, action, label, priority=True, tooltip=sentence or label, id=id, system=system)
@@ -38,18 +38,18 @@ def command(id: str, keys: str, action: str, label: str, sentence: str = "", *, 
 
 
 def with_jamo(keys: str) -> str:
-    """Add after each letter what the same key types in Hangul mode."""
+    """Add the Hangul letter of the same key after each Latin letter (`w` → `w,ㅈ`)."""
     names = (name for key in keys.split(",") for name in (key, JAMO_BY_KEY.get(key, key)))
     return ",".join(dict.fromkeys(names))
 
 
 def in_widget(command: Binding) -> Binding:
-    """Return the binding of a widget with rows: its screen's go first."""
+    """Return the command's binding for a list widget, without priority over the screen's bindings."""
     return replace(command, priority=False)
 
 
 def worded(command: Binding, label: str = "", sentence: str = "") -> Binding:
-    """Return the binding of a class that has words of its own for the command."""
+    """Return a copy of the binding with another label or sentence."""
     tooltip = sentence or label or command.tooltip
     return replace(command, description=label or command.description, tooltip=tooltip)
 

@@ -1,6 +1,6 @@
-"""The keys in force: those of the bindings, or those of the user's `[keys]` in their place.
+"""The active keys: defaults from the bindings, overridden by the user's `[keys]`.
 
-They belong to the process, as its language does, so that any sentence can name them.
+They are global to the process, like the language, so that any message can name them.
 """
 
 import pkgutil
@@ -25,10 +25,10 @@ from subtitle_rag.tui.keys.commands import COMMANDS, UNBOUND, with_jamo
 PACKAGE = "subtitle_rag.tui"
 NAMES = frozenset(key.value for key in Keys if "<" not in key.value)
 SAME = {"ctrl+h": "backspace", "ctrl+i": "tab", "ctrl+j": "enter", "ctrl+m": "enter"}
-"""Keys which a terminal sends as the same characters as others."""
+"""Keys that terminals cannot tell from others."""
 INPUT_METHOD = frozenset({"ctrl+@", "ctrl+space", "shift+space", "f9"})
 ALT_ARROWS = frozenset({"alt+left", "alt+right", "alt+up", "alt+down"})
-"""Keys that write no symbol, which Textual does not list."""
+"""Valid keys that Textual's list lacks."""
 EDITING = frozenset({"backspace", "left", "right", "home", "end"})
 LABELS = {
     "enter": "Enter",
@@ -50,44 +50,44 @@ LABELS = {
     "shift": "Shift",
     "alt": "Alt",
 }
-"""Textual's names of keys, as keyboards print them."""
+"""Keyboard labels by Textual's key name."""
 _BY_LABEL = {label.casefold(): name for name, label in LABELS.items()}
 
 _user_keys: dict[str, str] = {}
 
 
 def activate(keymap: Mapping[str, str]) -> None:
-    """Put these keys, by id, in force in this process. `check` must have passed them."""
+    """Use these keys, by command id, in this process. `check` must have accepted them."""
     _user_keys.clear()
     _user_keys.update({id: with_jamo(",".join(_parts(keys))) for id, keys in keymap.items()})
 
 
 def in_force() -> dict[str, str]:
-    """Return the keys that differ from the bindings' own: id → keys with commas between."""
+    """Return the keys that differ from the defaults: command id → keys separated by commas."""
     return dict(_user_keys)
 
 
 def keys(id: str) -> tuple[str, ...]:
-    """Return the keys in force, as Textual names them; none where the command palette alone has the command."""
+    """Return a command's active keys by Textual's names; empty if it is only in the palette."""
     return tuple(_parts(_user_keys[id])) if id in _user_keys else own_keys(named(id))
 
 
 def own_keys(command: Binding) -> tuple[str, ...]:
-    """Return the keys that a command has by itself."""
+    """Return a command's default keys."""
     return () if command.key.startswith(UNBOUND) else tuple(_parts(command.key))
 
 
 def named(id: str) -> Binding:
-    """Return a command by its id, also of a screen that was not opened yet."""
+    """Return a command by id, even one of a screen that has not been opened yet."""
     if id not in COMMANDS:
         declarations()
     return COMMANDS[id]
 
 
 def key(id: str) -> str:
-    """Return the key that sentences name, as `key_text` writes it: one that works in a field too, if there is one.
+    """Return the label of a command's key, preferably one that also works in a field.
 
-    A command without a key is found by its name.
+    For a command without a key, return the palette's key and the command's name.
     """
     names = keys(id)
     if not names:
@@ -96,10 +96,7 @@ def key(id: str) -> str:
 
 
 def key_text(name: str) -> str:
-    """Write a key: `Ctrl+R`, `F5`, `Esc`, `y`. It is the one notation of footers, sentences, help and documents.
-
-    `[keys]` understands it too.
-    """
+    """Return a key's label: `Ctrl+R`, `F5`, `Esc`, `y`. Footer, messages, help and docs use it; `[keys]` accepts it."""
     *modifiers, last = name.split("+") if len(name) > 1 else [name]
     label = LABELS.get(last) or format_key(last)
     if modifiers or re.fullmatch(r"f\d+", last):
@@ -108,7 +105,7 @@ def key_text(name: str) -> str:
 
 
 def declarations() -> dict[str, list[type[DOMNode]]]:
-    """Return the classes where each command works, by its id. Imports all of the app."""
+    """Return the classes that declare each command, by its id. Imports the whole app."""
     package = import_module(PACKAGE)
     kinds: dict[str, list[type[DOMNode]]] = {}
     for module in (import_module(info.name) for info in pkgutil.walk_packages(package.__path__, f"{PACKAGE}.")):
@@ -121,12 +118,12 @@ def declarations() -> dict[str, list[type[DOMNode]]]:
 
 
 def commands_of(node: DOMNode) -> dict[str, Binding]:
-    """Return the bindings of a node's commands by id."""
+    """Return the command bindings of a node by id."""
     return {binding.id: binding for _key, binding in node._bindings if binding.id in COMMANDS}
 
 
 def acts_of(screen: Screen[Any]) -> dict[str, tuple[DOMNode, Binding]]:
-    """Return by id the commands that can be run on a screen now, its own before those of the app."""
+    """Return the commands enabled on a screen now, by id, the screen's before the app's."""
     app = screen.app
     acts: dict[str, tuple[DOMNode, Binding]] = {}
     for node in (screen, *screen.query("SceneList"), app):
@@ -137,14 +134,14 @@ def acts_of(screen: Screen[Any]) -> dict[str, tuple[DOMNode, Binding]]:
 
 
 def _parts(keys: str) -> list[str]:
-    """Split keys with commas between, and return them as Textual names them."""
+    """Split keys separated by commas into Textual's names."""
     parts = [part.strip() for part in keys.split(",")]
     names = [_name(part) for part in parts if part]
     return [binding.key for binding in Binding.make_bindings([Binding(name, "") for name in names])]
 
 
 def _name(key: str) -> str:
-    """Return Textual's name of a key in any letters, also of one that `key_text` wrote."""
+    """Return Textual's name of a key in any case; also accepts the labels of `key_text`."""
     if len(key) == 1:
         return _BY_LABEL.get(key, key)
     return "+".join(_BY_LABEL.get(part, part) for part in key.lower().split("+"))
@@ -157,14 +154,14 @@ def check(keymap: Mapping[str, str], path: Path) -> None:
     """Check the `[keys]` of the file at `path`.
 
     Raises:
-        UsageError: `bad_config`, with the id and the fault of the first mistake.
+        UsageError: `bad_config`, with the first mistake.
     """
     for mistake in mistakes(keymap, path):
         raise bad_config(mistake)
 
 
 def mistakes(keymap: Mapping[str, str], path: Path) -> Iterator[Mistake]:
-    """Yield every mistake. Clashes between keys are looked for if each key by itself is right."""
+    """Yield every mistake. Clashes are only checked if each key alone is valid."""
     if not keymap:
         return
     kinds = declarations()
@@ -219,7 +216,7 @@ def _clashes(keymap: Mapping[str, str], path: Path, kinds: Mapping[str, list[typ
         clashes = keys_by_id[id] & keys_by_id[second]
         if not clashes or not keymap.keys() & {id, second}:
             continue
-        if clashes & {*own_keys(COMMANDS[id])} & {*own_keys(COMMANDS[second])}:  # they share it by design
+        if clashes & {*own_keys(COMMANDS[id])} & {*own_keys(COMMANDS[second])}:  # the defaults share it on purpose
             continue
         if any(_hides(a, b) for a, b in product(kinds[id], kinds[second])):
             message = _("{key} is the key of both {one} and {other}")
@@ -228,9 +225,9 @@ def _clashes(keymap: Mapping[str, str], path: Path, kinds: Mapping[str, list[typ
 
 
 def _hides(a: type[DOMNode], b: type[DOMNode]) -> bool:
-    """Return whether one key in both classes would make one command unreachable.
+    """Return whether a key bound in both classes would hide one of the two commands.
 
-    The app's keys count everywhere, a screen's with those of its widgets.
+    The app's keys work everywhere, a screen's keys in its widgets too.
     """
     return issubclass(a, (b, App)) or issubclass(b, (a, App)) or _within(a, b) or _within(b, a)
 
