@@ -3,7 +3,6 @@
 import os
 import re
 import subprocess
-import sys
 import tomllib
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from scripts import _campaign
-from scripts._campaign import PARTS, Part, Program
+from scripts._campaign import PARTS, Part
 from tests.support import hermetic
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -59,125 +58,80 @@ def part(name: str, **changes: object) -> Part:
     return replace(made, **changes)  # type: ignore[arg-type]
 
 
-def rows(out: str) -> dict[str, list[str]]:
-    """The rows of the table at the end, by part."""
-    lines = out[out.rindex("== campaign") :].splitlines()[2:]
-    return {line.split()[0]: line.split()[1:] for line in lines}
+def results(out: str) -> dict[str, str]:
+    """Whether each part has passed, as the end of the output says."""
+    lines = out[out.rindex("== campaign") :].splitlines()[1:]
+    return {line.split()[0]: line.split()[-1] for line in lines}
 
 
 def test_parts_run_one_after_the_other_also_after_a_failure(suite: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert _campaign.main([], [part("two"), part("three"), part("four"), part("one")], suite) == 1
-    told = capfd.readouterr()
-    found = rows(told.out)
-    assert list(found) == ["two", "three", "four", "one", "all"]
-    assert found["two"][:3] == ["0", "1", "0"]
-    assert found["three"][:3] == ["0", "1", "1"], "a skip is a failure, but for root, who may write everywhere"
-    assert found["four"][4:] == ["FAILED", "no", "test", "is", "marked", "for", "it"]
-    assert found["one"][:3] == ["1", "0", "1"], "an expected failure is none"
-    assert found["one"][4:] == ["passed"]
-    assert found["all"][4:] == ["FAILED"]
-    assert "In a campaign nothing is skipped: no Chromium is installed" in told.out
-    assert "it is broken" in told.out
-    assert "no part asks for it" not in told.out
+    out = capfd.readouterr().out
+    assert list(results(out).items()) == [("two", "FAILED"), ("three", "FAILED"), ("four", "FAILED"), ("one", "passed")]
+    assert "1 failed, 1 skipped" in out, "a skip is a failure, but for root, who may write everywhere"
+    assert "1 passed, 5 deselected, 1 xfailed" in out, "an expected failure is none"
+    assert "In a campaign nothing is skipped: no Chromium is installed" in out
+    assert "it is broken" in out
+    assert "no part asks for it" not in out
 
 
 def test_the_parts_that_are_named_run_and_arguments_go_to_pytest(
     suite: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    parts = [part("one"), part("two")]
-    assert _campaign.main(["one", "--", "--verbose", "-k", "of_one"], parts, suite) == 0
+    assert _campaign.main(["one", "--", "--verbose", "-k", "of_one"], [part("one"), part("two")], suite) == 0
     out = capfd.readouterr().out
-    assert list(rows(out)) == ["one", "all"]
-    assert rows(out)["one"][:3] == ["1", "0", "0"]
+    assert results(out) == {"one": "passed"}
     assert "test_suite.py::test_of_one PASSED" in out
     assert re.search(r"=+ 1 passed, 6 deselected in [\d.]+s =+", out)
 
 
-def test_ci_runs_the_short_half(suite: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    kills = part("kills", ci=True, variables={"SUBTITLE_RAG_KILLS": "2"}, ci_variables={"SUBTITLE_RAG_KILLS": "20"})
-    assert _campaign.main(["--ci"], [part("one"), kills], suite) == 0
-    assert list(rows(capfd.readouterr().out)) == ["together", "all"]
-
-
 def test_ci_runs_its_parts_in_one_run_of_pytest(suite: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    parts = [part("one", ci=True), part("two", ci=True), part("three")]
-    assert _campaign.main(["--ci"], parts, suite) == 1
-    told = capfd.readouterr()
-    found = rows(told.out)
-    assert list(found) == ["together", "all"]
-    assert found["together"][:3] == ["1", "1", "1"]
-    assert "== together: one, two" in told.out
-    assert "it is broken" in told.out
+    assert _campaign.main(["--ci"], [part("one", ci=True), part("two", ci=True), part("three")], suite) == 1
+    out = capfd.readouterr().out
+    assert results(out) == {"together": "FAILED"}
+    assert "1 failed, 1 passed, 1 xfailed" in out
+    assert "== together: one, two" in out
+    assert "it is broken" in out
 
 
 def test_a_part_beside_the_short_half_runs_alone_with_its_own_variables(
     suite: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    kills = part("kills", variables={"SUBTITLE_RAG_KILLS": "20"})
-    assert _campaign.main(["--ci", "one", "kills"], [part("one", ci=True), kills], suite) == 0
-    assert list(rows(capfd.readouterr().out)) == ["together", "kills", "all"]
+    assert _campaign.main(["--ci", "one", "kills"], [part("one", ci=True), part("kills")], suite) == 0
+    assert list(results(capfd.readouterr().out)) == ["together", "kills"]
 
 
-def test_what_is_set_already_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    kills = part("kills", ci=True, variables={"SUBTITLE_RAG_KILLS": "20"})
-    monkeypatch.delenv("SUBTITLE_RAG_KILLS", raising=False)
-    assert _campaign.environment(kills, ROOT, ci=False)["SUBTITLE_RAG_KILLS"] == "20"
-    assert "SUBTITLE_RAG_KILLS" not in _campaign.environment(kills, ROOT, ci=True)
-    monkeypatch.setenv("SUBTITLE_RAG_KILLS", "7")
-    assert _campaign.environment(kills, ROOT, ci=False)["SUBTITLE_RAG_KILLS"] == "7"
+def test_the_short_half_has_its_own_variables_and_what_is_set_already_stays(
+    suite: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert _campaign.main(["--ci"], [part("kills", ci=True)], suite) == 1
+    monkeypatch.setenv("SUBTITLE_RAG_KILLS", "20")
+    assert _campaign.main(["--ci"], [part("kills", ci=True)], suite) == 0
+    assert _campaign.main(["--count", "7"], [part("kills")], suite) == 1
 
 
 def test_seed_count_and_hours_reach_the_tests() -> None:
-    assert _campaign.parse(["kill"], PARTS)[0].parts == ["kills"]
     options, _ = _campaign.parse(["soak", "--seed", "7", "--hours", "0.05", "--count", "12"], PARTS)
     assert _campaign.option_variables(options) == {
         "SUBTITLE_RAG_SEED": "7",
+        **dict.fromkeys(_campaign.LONG, "12"),
         "SUBTITLE_RAG_HOURS": "0.05",
-        **dict.fromkeys(_campaign.COUNTS, "12"),
     }
     assert {*_campaign.option_variables(options)} <= hermetic.KEPT, "the test run drops the others"
     assert _campaign.option_variables(_campaign.parse([], PARTS)[0]) == {}
 
 
-def test_a_missing_program_is_a_failure_that_names_the_package(
-    suite: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PATH", str(suite))
-    absent = [Program("chromium", ("chromium", "google-chrome")), Program("stress-ng", ("stress-ng",))]
-    assert _campaign.main([], [part("one", programs=tuple(absent))], suite) == 1
-    told = capfd.readouterr()
-    assert "one needs chromium and stress-ng: apt install chromium stress-ng" in told.err
-    assert rows(told.out)["one"][:3] == ["0", "0", "0"]
-    (suite / "google-chrome").touch(mode=0o755)
-    assert _campaign.missing(part("one", programs=(absent[0],)), suite) == ""
-
-
-def test_a_missing_package_is_a_failure_that_names_the_line_of_pip(
-    suite: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    assert _campaign.main([], [part("one", packages=("pytest", "no-such-weights"))], suite) == 1
-    assert "one needs no-such-weights: pip install --no-deps no-such-weights" in capfd.readouterr().err
-    assert _campaign.missing(part("one", packages=("pytest",)), suite) == ""
-
-
-def test_a_program_in_front_that_is_not_there_is_a_failure(suite: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    assert _campaign.main([], [part("one", front=("scripts/none", "--"))], suite) == 1
-    assert "scripts/none" in capfd.readouterr().err
-
-
-def test_a_program_runs_beside_the_tests_and_ends_with_them(suite: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    noted = suite / "pid"
-    code = f"import os, pathlib, time; pathlib.Path({str(noted)!r}).write_text(str(os.getpid())); time.sleep(600)"
-    beside = (sys.executable, "-S", "-c", code)
-    slow = "import pathlib, time\nimport pytest\n@pytest.mark.campaign(part='one')\ndef test_it():\n"
-    slow += f"    while not pathlib.Path({str(noted)!r}).exists(): time.sleep(0.01)\n"
-    (suite / "test_slow.py").write_text(slow)
-    assert _campaign.main([], [part("one", beside=beside)], suite) == 0
-    with pytest.raises(ProcessLookupError):
-        os.kill(int(noted.read_text()), 0)
-    (suite / "test_slow.py").unlink()
-    assert _campaign.main(["--", "--version"], [part("one", beside=("false",))], suite) == 1
-    assert "false ended before the tests did" in capfd.readouterr().err
+@pytest.mark.programs("sh", "stress-ng")
+def test_a_load_that_does_not_last_is_a_failure(suite: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(suite), prepend=os.pathsep)
+    program = suite / "stress-ng"
+    program.write_text("#!/bin/sh\nexec sleep 600\n")
+    program.chmod(0o755)
+    loaded = part("one", front=("sh", "-c", _campaign.UNDER_LOAD, "load"))
+    assert _campaign.main([], [loaded], suite) == 0
+    assert _campaign.main(["--", "-k", "nothing"], [loaded], suite) == 1
+    program.write_text("#!/bin/sh\nexit 1\n")
+    assert _campaign.main([], [loaded], suite) == 1
 
 
 def test_a_part_that_does_not_exist_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
@@ -194,7 +148,7 @@ def test_the_list_names_all_parts(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_short_half_needs_no_program() -> None:
-    assert [one.name for one in PARTS if one.ci and (one.programs or one.packages or one.front or one.beside)] == []
+    assert [one.name for one in PARTS if one.ci and one.front] == []
 
 
 def test_the_fast_suite_is_what_pyproject_says() -> None:
@@ -216,9 +170,9 @@ def test_every_mark_names_a_part() -> None:
 def test_what_the_makefile_runs_is_there() -> None:
     text = (ROOT / "Makefile").read_text(encoding="utf-8")
     scripts = set(re.findall(r"scripts/[\w.-]+", text))
-    assert {"scripts/setup", "scripts/check", "scripts/test", "scripts/campaign", "scripts/release"} <= scripts
+    assert {"scripts/setup", "scripts/check", "scripts/test", "scripts/campaign"} <= scripts
     assert [name for name in scripts if not os.access(ROOT / name, os.X_OK)] == []
-    verbs = {"setup", "run", "test", "check", "test-fast", "campaign", "bench", "screenshots", "release"}
+    verbs = {"setup", "run", "test", "check", "test-fast", "campaign", "bench", "screenshots"}
     assert verbs <= set(re.findall(r"^([a-z-]+):", text, re.MULTILINE))
 
 
@@ -227,7 +181,7 @@ def test_continuous_integration_runs_the_test_command_and_the_short_half() -> No
     assert commands == ["./scripts/test", "./scripts/campaign --ci"]
 
 
-SHELL_SCRIPTS = ("campaign", "check", "release", "setup", "test")
+SHELL_SCRIPTS = ("campaign", "check", "setup", "test")
 
 
 @pytest.mark.programs("bash")

@@ -18,7 +18,6 @@ from typing import Any
 import pytest
 
 from scripts import _documents, _reference
-from scripts._campaign import PARTS
 from scripts._documents import FENCE, INLINE, LINK
 from scripts.benchmarks.__main__ import NAMES
 from subtitle_rag.answers.token_budget import AUTOMATIC_TOKENS
@@ -537,11 +536,6 @@ def test_the_map_has_every_part_of_the_package() -> None:
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_every_figure_is_filled_in(document: str) -> None:
     assert PLACEHOLDER.findall(text_of(document)) == []
-
-
-def test_the_table_of_the_campaign_is_that_of_the_script() -> None:
-    rows = re.findall(r"^\| `(\w+)` \| (\S+) \| ?(yes|) ?\| \w", text_of("CONTRIBUTING.md"), re.MULTILINE)
-    assert rows == [(part.name, f"{part.minutes:g}", "yes" if part.ci else "") for part in PARTS]
 
 
 @pytest.mark.parametrize(
