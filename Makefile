@@ -1,7 +1,7 @@
 # The verbs of the inner loop. ARGS goes to what a verb runs: make test-fast ARGS=tests/tui
 SHELL := /bin/bash
 ARGS ?=
-.PHONY: help setup run test check test-fast campaign bench screenshots docs-check
+.PHONY: help setup run test check test-fast campaign bench screenshots docs-check release
 
 help: ## list the verbs
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -32,3 +32,6 @@ screenshots: setup ## draw the pictures of the documentation
 
 docs-check: ## check the documents for users, and run their commands; ARGS=--write makes the reference anew
 	./scripts/docs-check $(ARGS)
+
+release: ## set VERSION, date the changelog's unreleased part, commit, run .ci/run and tag
+	./scripts/release $(VERSION) $(ARGS)

@@ -31,7 +31,7 @@ class CatalogBuildHook(BuildHookInterface):  # type: ignore[type-arg, misc, unus
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002 - hatchling's signature
         """Compile the catalogues next to their sources."""
         package = Path(self.root) / "subtitle_rag"
-        compile_changed = runpy.run_path(str(package / "message_catalog.py"))["compile_changed"]
+        compile_changed = runpy.run_path(str(package / "base" / "message_catalog.py"))["compile_changed"]
         for po in package.glob("locale/*/LC_MESSAGES/*.po"):
             if compile_changed(po):
                 raise OSError(f"{po.with_suffix('.mo')} cannot be written")

@@ -66,7 +66,7 @@ def test_an_address_is_a_video_a_tab_or_all_tabs_of_a_channel(library: Library) 
 def test_a_source_is_found_by_a_part_although_a_channel_has_the_whole_name(library: Library) -> None:
     assert [source.id for source in named_sources(library, "국수 모음")] == [3]
     assert [source.id for source in named_sources(library, "모음")] == [3]
-    with pytest.raises(UsageError, match="no channel 느린 부엌 2"):
+    with pytest.raises(UsageError, match="no channel “느린 부엌 2”"):
         named_sources(library, "느린 부엌 2")
 
 

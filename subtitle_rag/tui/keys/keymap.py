@@ -221,7 +221,7 @@ def _clashes(keymap: Mapping[str, str], path: Path, kinds: Mapping[str, list[typ
         if any(_hides(a, b) for a, b in product(kinds[id], kinds[second])):
             message = _("{key} is the key of both {one} and {other}")
             message = message.format(key=key_text(min(clashes)), one=id, other=second)
-            yield mistake_in(path, f"keys.{id if id in keymap else second}", message)
+            yield mistake_in(path, f"keys.{next(each for each in keymap if each in (id, second))}", message)
 
 
 def _hides(a: type[DOMNode], b: type[DOMNode]) -> bool:
