@@ -1,4 +1,4 @@
-"""Checks of scripts/docs-check: links, commands and settings in README*.md and docs/.
+"""Checks of README*.md and docs/ for tests/test_documents.py; run as a program, it writes what is made of the program.
 
 A shell block is fenced as `console`, `sh` or `bash`. In `console` a command follows `$ `, and the next lines are its
 output, in which `…` matches anything. Words after the language change the check: `exit=2` is the expected exit code,
@@ -8,7 +8,6 @@ A command runs if it needs neither network, model nor terminal; the others are p
 model run too, so that the figures on a page are the program's.
 """
 
-import argparse
 import json
 import os
 import re
@@ -515,7 +514,7 @@ def results_page(environment: Mapping[str, str]) -> dict[Path, str]:
 
 
 def write_reference() -> str:
-    """Write all pages of the reference, and the measured figures; return why nothing was written, or "".
+    """Write all pages of the reference, and the measured figures; return why nothing was written, empty if it was.
 
     Without all extras there are fewer commands and results, so the pages would lose them.
     """
@@ -604,34 +603,6 @@ def run_all(paths: Iterable[Path], environment: Mapping[str, str]) -> Iterator[s
         yield from filter(None, (run(command, surroundings, folder) for command in (prepare, *todo)))
 
 
-def main(arguments: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(
-        "scripts/docs-check", description="Check README*.md and docs/ against the program."
-    )
-    parser.add_argument("--write", action="store_true", help="write docs/reference/ and figures anew")
-    parser.add_argument("--static", action="store_true", help="run no command")
-    options = parser.parse_args(arguments)
-    i18n.activate("en")
-    if options.write and (refusal := write_reference()):
-        print(f"! {refusal}", file=sys.stderr)
-        return 1
-    problems = [*_reference.stale(_reference.pages())]
-    problems += [problem for path in documents() for problem in static_problems(path)]
-    problems += [problem for path in other_documents() for problem in link_problems(path)]
-    every = [command for path in documents() for command in commands(path)]
-    runnable = [] if options.static or problems else [command for command in every if runs(command)]
-    if runnable:
-        with throwaway_home() as environment:
-            try:
-                problems += _reference.stale(results_page(environment))
-            except CommandError as error:
-                problems.append(str(error))
-            problems += run_all(documents(), environment)
-    print(*problems, sep="\n", end="\n" if problems else "")
-    summary = f"{len(documents())} documents, {len(every)} commands, {len(runnable)} of them run"
-    print(f"{summary}: {len(problems)} problems")
-    return 1 if problems else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    i18n.activate("en")
+    sys.exit(write_reference())

@@ -12,32 +12,16 @@ VOCABULARY, TERMS = 250_000, 100
 """Tokens in the vocabulary, and in a window."""
 
 
-class MadeUpVectors:
-    """Dense vectors around topics, and sparse ones with frequent terms."""
-
-    def __init__(self, dimensions: int) -> None:
-        self.random = np.random.default_rng(1)
-        self._topics = self.random.normal(size=(TOPICS, dimensions))
-
-    def dense(self) -> DenseVector:
-        noise = NOISE * self.random.normal(size=self._topics.shape[1])
-        return DenseVector(tuple((self._topics[self.random.integers(TOPICS)] + noise).tolist()))
-
-    def sparse(self, vocabulary: int = VOCABULARY, terms: int = TERMS) -> SparseVector:
-        draws = self.random.zipf(1.3, size=3 * terms) % vocabulary
-        ids = tuple(sorted(dict.fromkeys(draws.tolist())))[:terms]
-        return SparseVector(ids, tuple(self.random.uniform(0.05, 0.4, size=len(ids)).tolist()))
-
-
-class MadeUpEncoder(MadeUpVectors):
-    """`Models` and its encoder in one."""
+class MadeUpEncoder:
+    """`Models` and its encoder in one: dense vectors around topics, and sparse ones with frequent terms."""
 
     has_sparse, is_light, must_wait = True, False, False
 
     def __init__(self, dimensions: int, *, pieces: bool) -> None:
-        super().__init__(dimensions)
         self.id = "made-up@00000000"
         self.dimensions, self.has_pieces = dimensions, pieces
+        self._random = np.random.default_rng(1)
+        self._topics = self._random.normal(size=(TOPICS, dimensions))
         self._queries: dict[str, Encoded] = {}
 
     def encoder(self, id: str | None = None) -> "MadeUpEncoder | None":
@@ -55,4 +39,8 @@ class MadeUpEncoder(MadeUpVectors):
         return [self._encoded(TERMS) for _text in texts]
 
     def _encoded(self, terms: int) -> Encoded:
-        return Encoded(self.dense(), self.sparse(terms=terms))
+        noise = NOISE * self._random.normal(size=self.dimensions)
+        dense = DenseVector(tuple((self._topics[self._random.integers(TOPICS)] + noise).tolist()))
+        draws = self._random.zipf(1.3, size=3 * terms) % VOCABULARY
+        ids = tuple(sorted(dict.fromkeys(draws.tolist())))[:terms]
+        return Encoded(dense, SparseVector(ids, tuple(self._random.uniform(0.05, 0.4, size=len(ids)).tolist())))

@@ -1,13 +1,7 @@
-"""`scripts/bench guards`: what the writer stores of real answers, and which contexts each row of a search has.
+"""`scripts/bench guards`: what the writer stores of real answers."""
 
-What the figures mean is the business of `test_metrics`.
-"""
-
-import json
-from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,15 +10,9 @@ from scripts.benchmarks import guards
 from scripts.benchmarks._corpus import SAMPLE
 from scripts.benchmarks.guards import USABLE, Answer
 from subtitle_rag.base.domain.errors import UsageError
-from subtitle_rag.base.domain.values import Window
 from subtitle_rag.korean.morphemes import Analyzer
-from subtitle_rag.library.portable_names import all_windows
 from subtitle_rag.library.store import Library
-from subtitle_rag.runtime import Runtime
-from tests.evaluation.conftest import TALKS
-from tests.support.cases import cases
 from tests.support.place import Place
-from tests.support.question_files import question, write_lines
 
 FOLDER = Path(__file__).parents[1] / "data" / "contexts"
 JUDGED = FOLDER / "judged_answers.jsonl"
@@ -78,77 +66,15 @@ def test_the_table_has_both_halves(answers: list[Answer], texts: list[str], caps
     assert [row[0] for row in rows if "= " in row[-1]] == ["| seen", "| unseen"]
 
 
-def test_a_judgement_of_no_kind_is_refused_by_its_line(sample: Library, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("field", "wrong"), [('"judged": "', '"judged": "un'), ('"start": ', '"start": 9')], ids=["judgement", "window"]
+)
+def test_an_answer_of_no_kind_or_window_is_refused_by_its_line(
+    field: str, wrong: str, sample: Library, tmp_path: Path
+) -> None:
     first = JUDGED.read_text(encoding="utf-8").splitlines()[0]
     path = tmp_path / "answers.jsonl"
-    path.write_text(first + "\n" + first.replace('"judged": "', '"judged": "un'), encoding="utf-8")
+    path.write_text(first + "\n" + first.replace(field, wrong), encoding="utf-8")
     with pytest.raises(UsageError) as raised:
         guards.read_answers(path, sample)
     assert raised.value.details["line"] == 2
-
-
-def noodle_windows(runtime: Runtime) -> list[Window]:
-    said = TALKS["국수 이야기"][0]
-    return next(list(some) for some in all_windows(runtime.library).values() if said in some[0].text)
-
-
-def answer_line(window: Window, context: str, **more: str) -> str:
-    raw = json.dumps({"context": context}, ensure_ascii=False)
-    return json.dumps({"video": "국수 이야기.srt", "start": window.start_ms / 1000, "raw": raw, **more})
-
-
-def searched(
-    filled: Runtime, capsys: pytest.CaptureFixture[str], tmp_path: Path, lines: Sequence[str] = ()
-) -> list[list[str]]:
-    """Return context and windows of the rows of the table, of these answers or else of those made for every window."""
-    questions = write_lines(tmp_path / "questions.jsonl", question("q", "메밀국수", ("국수 이야기.srt", 0, 60)))
-    answers = write_lines(tmp_path / "answers.jsonl", *lines)
-    options = Namespace(questions=questions, contexts=None, answers=answers, kinds=not lines, encoder=None)
-    guards.show_search(filled.library, options)
-    rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("| words")]
-    return [[cell.strip() for cell in line.split("|")[2:4]] for line in rows]
-
-
-@pytest.mark.campaign(part="flows")
-def test_raw_answers_stand_beside_what_the_writer_would_keep_of_them(
-    filled: Runtime, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    first, second, third = noodle_windows(filled)
-    lines = [answer_line(first, OWN), answer_line(second, first.text), answer_line(third, OWN, done_reason="length")]
-    assert searched(filled, capsys, tmp_path, lines) == [["none", "0"], ["unguarded", "3"], ["guarded", "1"]]
-
-
-def test_an_answer_for_no_window_is_refused_by_its_line(
-    filled: Runtime, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    first = noodle_windows(filled)[0]
-    lines = [answer_line(first, OWN), answer_line(replace(first, start_ms=first.start_ms + 1), OWN)]
-    with pytest.raises(UsageError) as refused:
-        searched(filled, capsys, tmp_path, lines)
-    assert refused.value.details["line"] == 2
-
-
-@pytest.mark.campaign(part="flows")
-def test_copies_made_for_every_window_are_left_out_by_the_guards(
-    filled: Runtime, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    assert searched(filled, capsys, tmp_path) == [
-        ["none", "0"],
-        ["own captions, unguarded", "6"],
-        ["own captions, guarded", "0"],
-        ["captions before, unguarded", "6"],
-        ["captions before, guarded", "0"],
-    ]
-
-
-@cases(
-    ("raw", "value"),
-    [
-        ('{"context": "국수를 삶는다."}', "국수를 삶는다."),
-        ('{"title": "국수", "context": "삶는다."}', "국수 삶는다."),
-        ('{\n  "context": "국수를 삶', "국수를 삶"),
-        ("국수를 삶는다.\n", "국수를 삶는다."),
-    ],
-)
-def test_the_value_of_an_answer_is_that_of_its_json_even_of_a_cut_one(raw: str, value: str) -> None:
-    assert guards.answer_value(raw) == value

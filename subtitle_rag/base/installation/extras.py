@@ -27,7 +27,7 @@ class Extra:
     modules: tuple[str, ...]
     """Modules that these packages provide."""
     cpu_megabytes: int
-    """Size on disk with all dependencies beyond the base (`scripts/bench install`)."""
+    """Size on disk with all dependencies beyond the base."""
     cuda_megabytes: int = 0
     """Megabytes with PyTorch's CUDA build."""
 
