@@ -1,15 +1,15 @@
-"""Measures how words and meaning become one order, and what another number of `search/fusion.py` does.
+"""Measures the fusion of word and meaning search, and the effect of changing a constant in `search/fusion.py`.
 
     scripts/bench fusion --data FOLDER --encoder FOLDER ... [--sets LIST] [--number WORDS=0.5,0.7,1.0 ...] [--pieces]
 
-The sets are KorQuAD 1.0 and scene_bench, the latter also with the contexts beside it. Each `--encoder`, a folder in the
-layout of sentence-transformers with its prompts, makes vectors of all. Each `--number` is an arm for every value: that
-of `WORDS`, `MERGED_MEANING`, or `PIECE_SHARE` with `--pieces`, for which encoders make vectors of pieces too, three
-times the work.
+The data sets are KorQuAD 1.0 and scene_bench, the latter with and without its contexts. `--encoder` is a folder in the
+layout of sentence-transformers, with its prompts; it encodes every set. `--number` tries the given values of a
+constant, one arm per value: `WORDS`, `MERGED_MEANING` or, with `--pieces`, `PIECE_SHARE`. `--pieces` also encodes
+pieces, which triples the work.
 
-Every arm is shown on both halves of the questions, with 95 % intervals, its gain over words alone, and how long its
-scenes are: choose a number by `fitted`, and judge it by `judged`. No video is in both. `loss` is the logarithm of the
-right windows' part in all candidates, if each one's is exp(score).
+The table shows every arm on both halves of the questions, which share no video: its scores with 95 % intervals, its
+gain over words alone, and the length of its scenes. Choose a value by the half `fitted`, and judge it by the half
+`judged`. `loss` is the negative log-likelihood of the right windows, with a softmax of the scores over all candidates.
 """
 
 import random

@@ -1,21 +1,21 @@
-"""Measures what the guards of contexts keep of real answers. What contexts do to search measures `eval run --contexts`.
+"""Measures which real answers the checks of contexts accept. `eval run --contexts` measures the effect on search.
 
     scripts/bench guards [--answers tests/data/contexts/judged_answers.jsonl] [--show]
 
-A file of answers has JSON lines `{"video", "start"` (seconds)`, "raw"}`, each with `model`, `done_reason` and `prompt`
-where they are known: `built-in`, or `examples` for the worked examples of the file beside it.
+An answers file has JSON lines with `video`, `start` (seconds) and `raw` (the model's answer) and, if known, `model`,
+`done_reason` and `prompt`: `built-in`, or `examples` for the one with the worked examples from the file next to it.
 
-Each line is one answer about a window of the sample library, which a reader has `judged`: `usable`
-for one with a true sentence of its own about the window, else what is wrong with it: `copy` of captions, title,
-examples or orders, `loop`, `junk` without a sentence, `unrelated` to the video, `invented` in the video's words.
+Each line is an answer about a window of the sample library, `judged` by a reader: `usable` if it has a true sentence of
+its own about the window. The others are `copy` (of captions, title, examples or instructions), `loop`, `junk` (no
+sentence), `unrelated` (to the video) or `invented` (false, in the video's words).
 
-The windows are halved by a hash: the guards may be changed by the answers about the half `seen`, and those about the
-half `unseen` were judged afterwards. `precision` is the part of stored contexts that came of usable answers, `recall`
-the part of usable answers that gave one, `refused` the part of all others that gave none; with 95 % intervals (Wilson).
-The models were qwen2.5-coder:0.5b (Q4) and the base model of gemma3:270m, whose answers were begun with the word that
-the prompt ends in, for it follows no instructions. Both give nearly nothing usable. So what a good model would write is
-taken from the contexts of the sample that a person wrote (`by hand`); they were at hand while the guards were made.
-`--show` prints what was stored of each answer.
+A hash splits the windows into halves: the checks may be tuned on the half `seen`; answers of the half `unseen` were
+judged after that. `precision` is the share of stored contexts that come from usable answers, `recall` the share of
+usable answers that were stored, and `refused` the share of other answers that were not, with 95 % intervals (Wilson).
+The models are qwen2.5-coder:0.5b (Q4) and the base model of gemma3:270m, which follows no instructions, so its answers
+are started with the prompt's last word. Almost none of their answers are usable, so the sample's contexts written by a
+person (`by hand`) stand in for a good model; they were known while the checks were made. `--show` prints the stored
+part of each answer.
 """
 
 import math

@@ -1,13 +1,13 @@
-"""Measures what the search by words finds of queries as people type them, by kind, and prints a Markdown table.
+"""Measures how well word search finds queries as people type them, by kind, and prints a Markdown table.
 
     scripts/bench misheard [--words tests/data/typed_words.tsv] [--captions FOLDER] [--missed]
 
-The file has queries, each with the line of captions that it means: two words, names in the other alphabet, letters,
-numerals, short forms, relatives and misheard words. Each line is a video of its own in the sample library. The names of
-kind `real` are looked for in the captions of FOLDER, once without contexts and once where the contexts of two windows
-write the name in both alphabets. It prints by kind the part of the queries with a right window at the first place and
-among five, with 95 % intervals; of dates the part that is offered as the right filter. `--missed` names the queries
-whose first window is wrong.
+The file has queries, each with the caption line that it means, by kind: two words, names in the other alphabet,
+letters, numerals, short forms, related words and misheard words. Each line becomes a video in the sample library. Names
+of the kind `real` are searched in the captions of FOLDER, once without contexts and once with contexts of two windows
+that write the name in both alphabets. The table has the share of queries with a right window first and among the first
+five, with 95 % intervals; for dates, the share that is offered as the right filter. `--missed` lists the queries whose
+first window is wrong.
 """
 
 import re

@@ -3,17 +3,17 @@
     scripts/bench models [--home HOME] [--windows 1000] [--rounds 1] [--rerankers NAME…]
                          [--random FOLDER] [REFERENCE [ENCODER…]]
 
-Models are what `[models] encoder` and `reranker` may be: names of fetched ones, folders, ONNX graphs; `library:FOLDER`
-is BGE-M3's layout in that folder by FlagEmbedding with its own defaults. `--random` makes models of the true sizes and
-random weights in FOLDER (6 GB), and measures those: BGE-M3's layers, bge-reranker-v2-m3's and a small reranker's. Speed
-and memory hang on shapes alone; how well two models agree hangs on weights too, and is a hint and no more.
+Models are values of `[models] encoder` and `reranker`: names of downloaded models, folders, or ONNX graphs.
+`library:FOLDER` runs BGE-M3 from that folder by FlagEmbedding with its defaults. `--random` creates models with random
+weights in FOLDER (6 GB) and measures them, in the sizes of BGE-M3, bge-reranker-v2-m3 and a small reranker. Speed and
+memory depend on sizes alone. Agreement between models depends on the weights too, so with random ones it is only a
+hint.
 
-The windows are the newest of the library in HOME (by default the user's own), with title and context, as `vectors
-write` reads them. Each model runs in a process of
-its own, in turns with the others, and the best round counts. Rates are those of one core: by
-the seconds that all threads took of the processors, which other programs hardly disturb; ratios are to the first model.
-The cosine is that to the reference's vector of the same window; "first 20" is the part of the 20 windows nearest to a
-window that the reference has among its 20. Rerankers read pairs of a query and a window.
+The windows are the newest of the library in HOME (default: the user's own), with title and context, as `vectors write`
+encodes them. Each model runs in its own process, in turns with the others, and its best round counts. Rates are per
+second of CPU time over all threads, which other programs hardly affect; ratios are to the first model. The cosine is to
+the reference's vector of the same window. "first 20" is the share of a window's 20 nearest windows that are also among
+the reference's 20. Rerankers score pairs of a query and a window.
 """
 
 import sys

@@ -1,1 +1,1 @@
-"""Answers from the library: evidence, prompts and the check of citations; overviews of videos and channels."""
+"""Answers from the library: evidence, prompts, and the check of citations. Also overviews of videos and channels."""

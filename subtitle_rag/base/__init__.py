@@ -1,1 +1,1 @@
-"""What everything stands on: words of the domain, settings, files, the log, output and the host processes."""
+"""The foundation of all other packages: domain values, settings, files, log, output and host processes."""

@@ -1,1 +1,1 @@
-"""Caption files: discovery, formats, encodings, cues, windows, and the addresses that a user types."""
+"""Caption files: discovery, formats, encodings, cues and windows. Also parses typed addresses."""

@@ -1,1 +1,1 @@
-"""The command line: its frame in `main`, and a module for each verb that turns arguments into a use case."""
+"""The command line: its frame in `main`, and one module for each verb."""

@@ -1,1 +1,1 @@
-"""Contexts: a local model's sentences about each window, in the words of the rest of the video."""
+"""Contexts: sentences about each window that a local model writes from the rest of the video."""

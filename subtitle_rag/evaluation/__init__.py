@@ -1,1 +1,1 @@
-"""Measurement of search and answers: a tool next to the app, which imports nothing from it."""
+"""Measures search and answers. Nothing in the app imports it."""

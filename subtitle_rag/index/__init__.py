@@ -1,1 +1,1 @@
-"""Windows to points: indexing, encoding, and the index itself, in a folder or on a Qdrant server."""
+"""From windows to points: indexing, encoding, and the index, in a folder or on a Qdrant server."""

@@ -1,4 +1,4 @@
-"""Text analysis in a thread that works ahead, so that indexing is as fast as its analyzer."""
+"""Text analysis in a thread that works ahead, so that indexing is as fast as the analyzer."""
 
 import logging
 import threading
@@ -12,14 +12,14 @@ from subtitle_rag.korean.morphemes import TextMorphemes
 logger = logging.getLogger(__name__)
 
 FAILURES = 8
-"""Texts of a call that may fail one by one; after more, the analyzer itself is broken."""
+"""Most failing texts in a call; after more, the analyzer counts as broken."""
 
 
 class AnalysisAhead:
-    """Analyses texts in order, however slowly the results are taken.
+    """Analyses texts in order, in advance of `take`.
 
-    All waiting texts go to the analyzer in one call, because Kiwi's workers idle between calls. A text that the
-    analyzer cannot read gets no morphemes, and stops no other.
+    All waiting texts go to the analyzer in one call, because Kiwi's workers idle between calls. A text on which the
+    analyzer fails gets no morphemes; the others are not affected.
     """
 
     def __init__(self, analyzer: TextMorphemes) -> None:
@@ -30,18 +30,18 @@ class AnalysisAhead:
         self._thread: threading.Thread | None = None
 
     def begin(self, texts: Sequence[str]) -> None:
-        """Start to analyse these texts after the earlier ones."""
+        """Queue texts for analysis."""
         if not texts:
             return
         if self._thread is None:
-            # a daemon: if the interpreter leaves it running, nothing is lost
+            # a daemon: nothing is lost if the interpreter exits before it ends
             thread = threading.Thread(target=self._run, name="analysis-ahead", daemon=True)
             thread.start()  # may raise after Ctrl+C or for lack of threads: `close` joins only a started thread
             self._thread = thread
         self._waiting.put(texts)
 
     def take(self, count: int) -> list[Morphemes]:
-        """Return the analyses of the next texts, as soon as they are there. Raises the analyzer's failure."""
+        """Wait for the analyses of the next `count` texts. Raises the analyzer's failure."""
         analyses: list[Morphemes] = []
         while len(analyses) < count:
             analysis = self._results.get()
@@ -52,7 +52,7 @@ class AnalysisAhead:
         return analyses
 
     def close(self) -> None:
-        """Drop the remaining texts, and wait for the current one."""
+        """Drop the waiting texts, and wait for the current one."""
         self._stop.set()
         self._waiting.put(None)
         if self._thread is not None:
@@ -65,11 +65,11 @@ class AnalysisAhead:
                     if self._stop.is_set():
                         return
                     self._results.put(analysis)
-        except Exception as error:  # raised where the analyses are taken
+        except Exception as error:  # `take` raises it
             self._results.put(error)
 
     def _next_texts(self) -> list[str]:
-        """Wait for texts, and return all waiting ones; empty at the end."""
+        """Wait for texts and return all of them; empty at the end."""
         texts: list[str] = []
         while not texts or not self._waiting.empty():
             more = self._waiting.get()
@@ -79,7 +79,7 @@ class AnalysisAhead:
         return texts
 
     def _analyses(self, texts: Sequence[str]) -> Iterator[Morphemes]:
-        """Yield the analyses; after a failure the remaining texts are analysed one by one."""
+        """Yield the analyses. After a failure, analyse the remaining texts one by one."""
         count = 0
         try:
             for analysis in self._analyzer.morphemes(texts):

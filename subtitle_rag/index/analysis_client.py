@@ -15,7 +15,7 @@ TEXTS = 16
 
 
 class HostedAnalyzer:
-    """`TextMorphemes` in an index host, with a lower priority than queries."""
+    """`TextMorphemes` by an index host, with a lower priority than queries."""
 
     def __init__(self, host: HostedPoints) -> None:
         self._host = host
@@ -24,7 +24,7 @@ class HostedAnalyzer:
         self._host.load_soon()
 
     def morphemes(self, texts: Sequence[str]) -> Iterator[Morphemes]:
-        """As `Analyzer.morphemes`; the host works ahead while the results are consumed.
+        """Like `Analyzer.morphemes`; the host works ahead while the results are consumed.
 
         Raises the failures of calls to the host; each request may restart the host once.
         """
@@ -39,7 +39,7 @@ class HostedAnalyzer:
 
 
 class HostedQueryAnalyzer:
-    """`LexicalSearch` in an index host, which reads the vocabulary of the library at `library`."""
+    """`LexicalSearch` by an index host, with the vocabulary of the library at `library`."""
 
     def __init__(self, host: HostedPoints, library: Path) -> None:
         self._host = host
@@ -51,7 +51,7 @@ class HostedQueryAnalyzer:
 
     def search(
         self,
-        index: Searched,  # noqa: ARG002 - the host's own
+        index: Searched,  # noqa: ARG002 - the host has its own
         text: str,
         *,
         limit: int,

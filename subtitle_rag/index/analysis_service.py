@@ -1,7 +1,7 @@
 """The analyzer in the index host, shared by queries and indexing, with the vocabulary of the client's library.
 
-Kiwi's workers take the texts of all calls in order: a query after a batch of 256 windows would wait for all of them. So
-texts for the index are analysed in slices, with a lower priority than queries.
+Kiwi processes the texts of all calls in order, so a query would wait for a batch of 256 windows. Therefore texts for
+the index are analysed in slices, with a lower priority than queries.
 """
 
 import logging
@@ -48,9 +48,9 @@ class AnalysisQueue:
         threading.Thread(target=self._run, name="analyzer", daemon=True).start()
 
     def call(self, rank: int, work: Callable[[], T]) -> T:
-        """Run `work` in order of priority, and return or raise its outcome; equal priorities keep their order.
+        """Run `work` when its turn comes, by priority, then by order of calls. Return its result or raise its error.
 
-        A ValueError is the analyzer's fault, not that of a client's arguments, so it becomes a RuntimeError.
+        A ValueError here is a fault of the analyzer, not of the client's arguments, so it becomes a RuntimeError.
         """
         future: Future[T] = Future()
         self._waiting.put((rank, next(self._numbers), future, work))
@@ -76,9 +76,9 @@ def slices(texts: Sequence[str]) -> Iterator[Sequence[str]]:
 
 
 class LibraryQueries:
-    """A `QueryAnalyzer` with a library that is open only while queries arrive. For one thread.
+    """A `QueryAnalyzer` whose library is open only while queries arrive. For one thread.
 
-    An open library keeps SQLite's log next to its file, and a copy of the file alone would be incomplete.
+    An open library has SQLite's write-ahead log beside it, so a user's copy of the file alone would be incomplete.
     """
 
     def __init__(self, analyzer: Analyzer) -> None:
@@ -87,7 +87,7 @@ class LibraryQueries:
         self._library: Library | None = None
         self._queries: QueryAnalyzer | None = None
         self._released: Stamp | None = None
-        """Stamp of the files when the library was closed; None while it is open."""
+        """The files' stamp when the library was closed; None while it is open."""
 
     @property
     def is_open(self) -> bool:
@@ -114,7 +114,7 @@ class LibraryQueries:
     def _opened(self, path: str) -> QueryAnalyzer:
         try:
             status = Path(path).stat()
-        except FileNotFoundError as error:  # opening it would create an empty one
+        except FileNotFoundError as error:  # opening would create an empty library
             raise AppError("library_moved", path=path) from error
         except OSError as error:
             raise BusyError("library_readonly", path=str(Path(path).parent), reason=str(error.strerror)) from error
@@ -128,7 +128,7 @@ class LibraryQueries:
 
 
 def _stamp(path: str) -> Stamp:
-    """Return inode, size and time of a library's files, to detect commits; an empty log counts as none."""
+    """Return inode, size and time of a library's files, to detect commits. An empty log counts as missing."""
     stamps: list[tuple[int, int, int]] = []
     for file in (Path(path), Path(f"{path}-wal")):
         try:
@@ -141,7 +141,7 @@ def _stamp(path: str) -> Stamp:
 
 
 class AnalysisService(ABC):
-    """An analyzer that runs one call at a time; base of both kinds of index host."""
+    """Base of both kinds of index host: an analyzer that runs one call at a time."""
 
     def __init__(self) -> None:
         self._analyzer = Analyzer()
@@ -159,7 +159,7 @@ class AnalysisService(ABC):
 
     def call(self, order: Any, method: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         if method in self._query_methods:
-            # it waits for other analyses, never for the index
+            # queued with other analyses, independent of the index
             return self._analyses.call(QUERY, partial(self._query_methods[method], *args, **options))
         if method == "search_text":
             return self._search_text(order, *args, **options)
@@ -179,7 +179,7 @@ class AnalysisService(ABC):
         return lexical, self._call_index(order, "search_all", ([search],), {})[0]
 
     def _text_morphemes(self, texts: Sequence[str]) -> list[Morphemes]:
-        """Analyse texts for the index, in slices, so that queries can come in between."""
+        """Analyse texts for the index in slices, so that queries need not wait."""
         parts = (self._analyses.call(TEXTS, partial(self._morphemes, part)) for part in slices(texts))
         return [analysis for part in parts for analysis in part]
 
@@ -187,7 +187,7 @@ class AnalysisService(ABC):
         return list(self._analyzer.morphemes(texts))
 
     def _load(self) -> None:
-        """Load Kiwi; returns nothing, because unpickling an answer would load Kiwi in the client as well."""
+        """Load Kiwi. Returns nothing: unpickling a result would load Kiwi in the client as well."""
         self._analyzer.load()
 
     def rest(self, quiet_s: float, *, leaving: bool) -> bool:
@@ -198,7 +198,7 @@ class AnalysisService(ABC):
         return False
 
     def _make_tables(self) -> None:
-        """Build the tables that later queries would have to wait for; queries can come in between."""
+        """Build tables for later queries in advance; current queries need not wait."""
         try:
             for make in self._queries.tables():
                 self._analyses.call(TEXTS, make)

@@ -20,8 +20,8 @@ IDLE_S = 5.0
 class EdgeService(AnalysisService):
     """An `EdgeIndex` that runs one call at a time, and the analyzer.
 
-    A client's order is a meta record, which must match the index's; None, for a rescue, matches any. The first call
-    opens the index, so that a failure to open fails calls rather than the host.
+    A client's order is a meta record that must match the index's; None (for a rescue) matches any. The index is opened
+    by the first call, so that a failure fails the call instead of the host.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -46,7 +46,7 @@ class EdgeService(AnalysisService):
         return self._index
 
     def _clear(self, meta: dict[str, Any] | None) -> None:
-        """Empty the index, whatever its state, and give it this record."""
+        """Empty the index in any state, and give it this record."""
         if self._index is None:
             self._index = EdgeIndex(self._folder, meta, fresh=True, is_checked=True)
         else:

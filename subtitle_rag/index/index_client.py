@@ -1,4 +1,4 @@
-"""Clients of the index host (`index_host`), started when needed. Each is an `Index`, and an analyzer."""
+"""Clients of the index host (`index_host`), which they start. Each is an `Index` and an analyzer."""
 
 import hashlib
 import json
@@ -29,11 +29,11 @@ from subtitle_rag.library.app_state import EMBEDDED
 logger = logging.getLogger(__name__)
 
 FORMS = 20
-"""Forms per nearness request, at a millisecond or two each, since a query may wait for one request."""
+"""Forms per nearness request (1 to 2 ms each); a query may have to wait for one request."""
 POINTS = 250
-"""Points per request: about 50 ms of the host, so that other clients' searches can come in between."""
+"""Points per request: about 50 ms, so that other clients' searches wait no longer."""
 ANALYSES = frozenset({"load", "morphemes", "tagged", "nearness", "adverbs", "analyze", "text_morphemes"})
-"""Methods that the host's analyzer answers alone."""
+"""Methods of the host's analyzer, which need no index."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -55,13 +55,13 @@ def _forwarded(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate
 
 
 class HostedPoints(Client):
-    """Base of both kinds of index as clients of a host: points, vectors, searches, and the analyzer.
+    """Base of both kinds of index in a host: points, vectors, searches, and the analyzer.
 
-    The first call that needs the index opens it. With `any_rules`, an index of an earlier version, whose record differs
-    from `meta`, is read as it is until it is rebuilt.
+    The first call that needs the index opens it. With `any_rules`, an index of an older version (its record differs
+    from `meta`) is read as it is until it is rebuilt.
 
-    A call takes the engine's time and 0.2 ms, but it may wait while the host optimizes (seconds, after
-    `edge_service.IDLE_S` without a call) or starts (0.3 s): call from a worker thread. Thread-safe.
+    A call adds 0.2 ms, but may wait while the host optimizes (seconds, after `edge_service.IDLE_S` without a call) or
+    starts (0.3 s), so call from a worker thread. Thread-safe.
     """
 
     unopened = frozenset({"load", "clear"})
@@ -94,11 +94,11 @@ class HostedPoints(Client):
 
     @property
     def is_outdated(self) -> bool:
-        """Whether the opened index is from an earlier version and has not been rebuilt since."""
+        """Whether the open index is from an older version and has not been rebuilt."""
         return bool(self._order["meta"] != self._meta)
 
     def clear(self) -> None:
-        """See `Index.clear`; works whatever the index's state, and gives it this version's record."""
+        """See `Index.clear`; works in any state of the index, and gives it this version's record."""
         self._order = self._order | {"meta": self._meta}
         self.call("clear")
         self._is_open = True
@@ -137,34 +137,34 @@ class HostedPoints(Client):
         return [point for some in split_batches(dict.fromkeys(ids), POINTS) for point in self.call("get", some)]
 
     def load_soon(self) -> None:
-        """Start the host, and load its analyzer (1 s), in the background."""
+        """Start the host and load its analyzer (1 s) in the background."""
         self._load_ahead(lambda: self.call("load"))
 
     def morphemes(self, texts: Sequence[str]) -> Iterator[Morphemes]:
-        """As `Analyzer.morphemes`, with the priority of queries."""
+        """Like `Analyzer.morphemes`, with the priority of queries."""
         yield from self.call("morphemes", list(texts))
 
     def tagged(self, texts: Sequence[str]) -> list[list[TaggedWord]]:
-        """As `Analyzer.tagged`, with the priority of queries."""
+        """Like `Analyzer.tagged`, with the priority of queries."""
         tagged: list[list[TaggedWord]] = self.call("tagged", list(texts))
         return tagged
 
     def nearness(self, forms: Sequence[str]) -> dict[str, float]:
-        """As `Analyzer.nearness`."""
+        """Like `Analyzer.nearness`."""
         nearness: dict[str, float] = {}
         for part in split_batches(forms, FORMS):
             nearness |= self.call("nearness", part)
         return nearness
 
     def adverbs(self, forms: Sequence[str]) -> set[str]:
-        """As `Analyzer.adverbs`."""
+        """Like `Analyzer.adverbs`."""
         return set(self.call("adverbs", list(forms)))
 
 
 class HostedIndex(HostedPoints):
-    """The embedded `Index`, in the host process of `folder`.
+    """The embedded `Index` in the host process of `folder`.
 
-    Without `meta` the index is opened for a rescue: whatever its record, as far as it is readable.
+    Without `meta` the index is opened for a rescue, with any record and as far as it is readable.
     """
 
     place = EMBEDDED
@@ -188,7 +188,7 @@ class HostedIndex(HostedPoints):
             super().open()
 
     def stage(self) -> EdgeIndex:
-        """See `StagingIndex.stage`; this process opens it, and the host can once it is closed."""
+        """See `StagingIndex.stage`. This process opens the staged index, which the host can open after it is closed."""
         from subtitle_rag.index.index_edge import stage
 
         return stage(self._folder, self._meta or {})
@@ -200,7 +200,7 @@ class HostedIndex(HostedPoints):
 
 
 class HostedServerIndex(HostedPoints):
-    """`Index` on a Qdrant server, through the host with the connection, so that this process needs no Qdrant client.
+    """An `Index` on a Qdrant server, through a host, so that this process need not import Qdrant's client.
 
     Each config has its own host.
 
@@ -227,7 +227,7 @@ class HostedServerIndex(HostedPoints):
 
     @property
     def version(self) -> str:
-        """The version of the server."""
+        """The server's version."""
         return str(self.call("server_version"))
 
     def create(self) -> None:

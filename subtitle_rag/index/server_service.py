@@ -17,7 +17,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ServerOrder:
-    """A client's choice of server; equal orders share a connection. Its texts never have the key."""
+    """A client's choice of server. Equal orders share a connection. `repr` omits the key."""
 
     settings: QdrantSettings
     meta: str
@@ -26,10 +26,10 @@ class ServerOrder:
 
 
 class ServerService(AnalysisService):
-    """Connections to the Qdrant server of a config, and the analyzer, which needs none.
+    """Connections to the Qdrant server of a config, and the analyzer.
 
-    The first call opens a connection, so that an unreachable server fails calls rather than the host. Connections are
-    not shared between keys: a client proves that it has the key by reaching the server with it.
+    The first call opens a connection, so that an unreachable server fails the call instead of the host. Clients with
+    different keys do not share connections, so each key is checked by the server.
     """
 
     def __init__(self, _folder: Path) -> None:
@@ -52,7 +52,7 @@ class ServerService(AnalysisService):
         except AppError as error:
             if error.code != "qdrant_failed":
                 raise
-            logger.info("the connection is opened again", exc_info=True)  # the collection may have been deleted
+            logger.info("the connection is opened again", exc_info=True)  # maybe the collection was deleted
             self._replace(wanted)
             return getattr(self._index(wanted), method)(*args, **options)
 
@@ -66,7 +66,7 @@ class ServerService(AnalysisService):
         return ServerIndex(order.settings, json.loads(order.meta), order.collection, key=order.key, **how)
 
     def _replace(self, order: ServerOrder, **how: bool) -> None:
-        """Open the order's connection again; users of the previous one end with it."""
+        """Reopen the order's connection; calls on the previous one fail."""
         with self._opening:
             self._indexes.pop(order, None)
             self._indexes[order] = self._open_index(order, **how)

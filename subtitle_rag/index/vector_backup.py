@@ -1,7 +1,7 @@
-"""Backup of the neural vectors during a rebuild of the index: encoding takes hours, a rebuild minutes.
+"""Backup of the neural vectors while the index is rebuilt: a rebuild takes minutes, encoding hours.
 
-The backup is an SQLite file next to the library, deleted when the rebuild is complete. If a rebuild is killed, the next
-one uses the file. A stored vector is used only while its window's passage is unchanged.
+The backup is an SQLite file next to the library, deleted after the rebuild. If a rebuild is killed, the next one uses
+the file. A vector is restored only if its window's passage is unchanged.
 """
 
 import json
@@ -26,14 +26,14 @@ from subtitle_rag.library.vector_store import StoredVector
 logger = logging.getLogger(__name__)
 
 PAGE = 256
-"""Points read at once: 5 MB."""
+"""Points per read: 5 MB."""
 CRASHES = 20
-"""Crashes of the host over damaged files, after which no more is read from them."""
+"""Crashes of the host on damaged files before reading stops."""
 DAMAGE_SIGNALS = frozenset({"SIGBUS", "SIGSEGV"})
-"""Signals of a crash over damaged files; any other means that the host ran out of memory or was killed."""
+"""Signals of a crash on damaged files; others mean that the host ran out of memory or was killed."""
 
 Numbers = tuple[bytes, bytes | None, bytes | None, int | None, bytes | None]
-"""Dense vector, terms and weights, width and numbers of the vectors of pieces."""
+"""Dense vector, sparse terms and weights, and the width and values of the pieces' vectors."""
 Row = tuple[str, str, str, bytes, bytes | None, bytes | None, int | None, bytes | None]
 """Name, encoder and source, then the fields of `Numbers`."""
 NamedVectors = dict[str, dict[str, Vector]]
@@ -47,7 +47,7 @@ def backup_path(library: Library) -> Path:
 def back_up_vectors(folder: Path, library: Library) -> None:
     """Back up the vectors of the unusable embedded index in `folder`.
 
-    Unreadable vectors are skipped, and those of another schema.
+    Skips unreadable vectors and vectors of another schema.
 
     Raises:
         BusyError: as `VectorBackup.save` does.
@@ -57,7 +57,7 @@ def back_up_vectors(folder: Path, library: Library) -> None:
         if meta["schema"] != SCHEMA:
             return
     except (OSError, ValueError, KeyError, TypeError):
-        logger.info("no record of the index", exc_info=True)  # its points have the library's ids, or are not read
+        logger.info("no record of the index", exc_info=True)  # points are read by the library's ids
     if not any((folder / name).exists() for name in ("shard", "shard.old")):
         return
     with closing(VectorBackup(backup_path(library))) as backup:
@@ -84,7 +84,7 @@ class VectorBackup:
         self._path = path
         self._delete_on_close = False
         self.is_new = not path.exists()
-        """Whether it has nothing from an earlier rebuild."""
+        """Whether there was no backup from an earlier rebuild."""
         self._crashes = 0
         with translate_sqlite_errors(path):
             self._db = sqlite3.connect(path, isolation_level=None)
@@ -101,11 +101,11 @@ class VectorBackup:
                 self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
 
     def delete_on_close(self) -> None:
-        """Make `close` delete the file, because the rebuild is complete."""
+        """Make `close` delete the file, after a complete rebuild."""
         self._delete_on_close = True
 
     def save(self, index: Index, library: Library) -> None:
-        """Copy the vectors recorded in the library, as far as the index is readable.
+        """Copy the vectors that the library lists, as far as the index is readable.
 
         Raises:
             BusyError: as above, and the index's codes; nothing is lost then.
@@ -114,7 +114,7 @@ class VectorBackup:
             self._put(self._readable(index, page), library.vectors.stored(page))
 
     def _readable(self, index: Index, ids: Sequence[str]) -> list[Point]:
-        """Read these points, except those in damaged parts of the index, whose vectors are encoded again."""
+        """Read these points, except in damaged parts of the index, whose windows are encoded again."""
         if self._crashes >= CRASHES:
             return []
         try:
@@ -143,7 +143,7 @@ class VectorBackup:
                 self._db.executemany("INSERT OR REPLACE INTO kept VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
     def add_vector_names(self, index: Index) -> None:
-        """Add the named vectors of this backup to the index."""
+        """Declare the backup's named vectors in the index."""
         with translate_sqlite_errors(self._path):
             rows = self._db.execute(
                 "SELECT encoder, min(length(dense)), count(indices), max(width) FROM kept GROUP BY encoder, name"
@@ -158,7 +158,7 @@ class VectorBackup:
                 index.add_vector(pieces_name(encoder), width)
 
     def restore(self, document: IndexDocument) -> tuple[NamedVectors, dict[str, list[StoredVector]]]:
-        """Return the vectors of the document's unchanged passages, and the library's records of them by window."""
+        """Return the vectors of the document's unchanged passages, and the library's records of them, by window."""
         vectors: NamedVectors = {}
         notes: dict[str, list[StoredVector]] = {}
         query = "SELECT name, encoder, source, dense, indices, weights, width, pieces FROM kept WHERE window_id = ?"

@@ -1,1 +1,1 @@
-"""Korean as typed, spoken and spelled: morphemes, letters, sounds, numbers and dates."""
+"""Korean text: morphemes, letters, sounds, numbers and dates."""

@@ -1,1 +1,1 @@
-"""Encoders, rerankers and language models: the manifest, their files, and the processes that hold them."""
+"""Encoders, rerankers and language models: the manifest, their files, and the processes that run them."""

@@ -1,1 +1,1 @@
-"""From a query to scenes: the query language, candidates, fusion, reranking, and the reasons of each row."""
+"""From a query to scenes: the query language, candidates, fusion, reranking, and the reason for each row."""

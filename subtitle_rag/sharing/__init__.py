@@ -1,1 +1,1 @@
-"""Scenes for other programs: export formats, clips and players."""
+"""Scenes in other programs: export formats, clips and players."""

@@ -1,6 +1,6 @@
-"""The keys of the app, and the screens and dialogs that they open.
+"""The app's keys, and the screens and dialogs that they open.
 
-The modules of screens are imported when these are first opened.
+Modules of screens are imported when a screen is first opened.
 """
 
 from collections.abc import Callable
@@ -54,21 +54,21 @@ SCENE_COMMANDS = (
     "app.transcript",
     "app.overview",
 )
-"""What the menu of a scene offers, where it can be done."""
+"""Commands in a scene's menu, as far as they are possible."""
 
 
 @dataclass(frozen=True, slots=True)
 class LibrarySwitch:
-    """The app's last word when it is to open again: with the other one of sample and user's library, or the same."""
+    """Result of an app that is to open again, with the sample or the user's library in place of the other one."""
 
     address: str = ""
-    """Unsent text of the library's field, which the user's library takes over."""
+    """Unsent text of the library's field, to be kept when the user's library opens."""
     is_same: bool = False
-    """Whether the same library opens again, with the settings as they are then."""
+    """Whether to reopen the same library instead, with reread settings."""
 
 
 class PagesApp(AppPort):
-    """An app whose keys open pages. Search and answers keep their contents while others are open."""
+    """An app whose keys open pages. Search and answers keep their content while other pages are open."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         command(
@@ -148,7 +148,7 @@ class PagesApp(AppPort):
         self.answers: AnswerScreen | None = None
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Return whether a key of the app works now: pages open neither from a dialog nor from themselves."""
+        """Return whether one of the app's keys works now."""
         context = self.context
         is_usable = self.search_screen.page.error is None
         match action:
@@ -179,12 +179,12 @@ class PagesApp(AppPort):
 
     @property
     def _base_screen(self) -> Screen[Any]:
-        """The screen on which a command is chosen: below the command palette, while that is open."""
+        """The top screen, ignoring the command palette."""
         return next(screen for screen in reversed(self.screen_stack) if not isinstance(screen, CommandPalette))
 
     @property
     def page(self) -> BaseScreen | None:
-        """This screen, unless it is a dialog."""
+        """The current page; None in a dialog."""
         screen = self._base_screen
         return screen if isinstance(screen, BaseScreen) else None
 
@@ -197,11 +197,11 @@ class PagesApp(AppPort):
         return self.page is not None
 
     def _can_open(self, action: str) -> bool:
-        """Return whether the action's page can be opened from here: not from a dialog, nor from itself."""
+        """Return whether the action's page can be opened from here: not from a dialog or from itself."""
         return self.page is not None and action != self.page.OPENED_BY
 
     def action_go_to_field(self) -> None:
-        """Go to the field of the page, else to that of the search."""
+        """Focus the page's field, or go back to the search field."""
         field = next((field for field in self._base_screen.query(TextField) if field.focusable), None)
         if field is None:
             self._return_to(self.search_screen)
@@ -209,13 +209,13 @@ class PagesApp(AppPort):
         field.focus()
 
     def begin_search(self) -> TextField:
-        """Go back to the search, with its field empty for a new query."""
+        """Go back to the search and empty its field."""
         self._return_to(self.search_screen)
         self.search_screen.begin_query("")
         return self.search_screen.query_line
 
     def _return_to(self, target: Screen[Any]) -> None:
-        """Close all screens above `target`, dialogs with the harmless answer."""
+        """Close all screens above `target`, cancelling dialogs."""
         while (screen := self.screen) is not target:
             if screen is self.answers:
                 self.context.context_pause.resume_contexts()
@@ -230,14 +230,14 @@ class PagesApp(AppPort):
 
     @property
     def library_is_open(self) -> bool:
-        """Whether it is known what the library holds, or why it cannot be used."""
+        """Whether the library has been opened or has failed to open."""
         return self.search_screen.page.counts is not None or self.search_screen.page.error is not None
 
     def _push_library(self, address: str = "", *, takes_query: bool = False) -> None:
-        """Open the library above the search, with `address` in its field, or what was typed for the search before."""
+        """Open the library above the search, with `address` or the typed query in its field."""
         from subtitle_rag.tui.screens.library.library_screen import LibraryScreen
 
-        if self.in_search:  # any other screen keeps its place
+        if self.in_search:  # else the user has moved to another screen
             begin_query = self.search_screen.begin_query
             typed = self.search_screen.take_query if takes_query and not address else lambda: address
             library = LibraryScreen(self.context, self.search_screen.page.counts, typed, begin_query=begin_query)
@@ -246,7 +246,7 @@ class PagesApp(AppPort):
 
     @property
     def can_switch_library(self) -> bool:
-        """Whether the key of the sample works: everywhere in the sample, else in the library and while it is empty."""
+        """Whether the user can switch now: in the sample everywhere, else in the library or while it is empty."""
         if self.screen.is_modal:
             return False
         counts = self.search_screen.page.counts
@@ -254,12 +254,12 @@ class PagesApp(AppPort):
         return self.context.settings.is_sample or is_empty or self.screen is self.library
 
     def action_switch_library(self) -> None:
-        """Open the sample in the place of the user's library, or the other way round."""
+        """Switch between the sample and the user's library."""
         library = self.library
         self._leave(LibrarySwitch(library.field.path.value if library else ""))
 
     def action_open_library(self, address: str = "") -> None:
-        """Open the library from anywhere, or go back to it, with `address` in its field."""
+        """Open the library or go back to it, with `address` in its field."""
         library = self.library
         self._return_to(library or self.search_screen)
         if library is None:
@@ -269,11 +269,11 @@ class PagesApp(AppPort):
 
     @property
     def shows_offer(self) -> bool:
-        """Whether the screen has a line for missing models."""
+        """Whether the screen has a line that offers models."""
         return self.search_screen.page.is_idle if self.in_search else self.screen is self.library
 
     def action_sync(self) -> None:
-        """Open a library again that could not be opened; else ask for new videos: of the chosen channel, or of all."""
+        """Look for new videos, in the chosen channel or all. After a failure, reopen the library instead."""
         library = self.library
         channel = library.tables.row.channel if library and self.screen is library else None
         if self.search_screen.page.error:
@@ -287,14 +287,14 @@ class PagesApp(AppPort):
     # --- answers ---
 
     async def action_ask(self) -> None:
-        """Open the answers from anywhere; beside an answer, begin a new question."""
+        """Open the answers. If they are open already, begin a new question."""
         if self.answers is not None and self.screen is self.answers:
             self.answers.page.begin_question()
         else:
             await self.open_answers()
 
     async def open_answers(self) -> None:
-        """Open the answers from anywhere, with the search's query as the next question, or go back to them."""
+        """Open the answers or go back to them, with the search query as the next question."""
         from subtitle_rag.tui.screens.answer.answer_screen import AnswerScreen
 
         if self.answers is not None and self.answers in self.screen_stack:
@@ -309,14 +309,14 @@ class PagesApp(AppPort):
         self.answers.page.take(query)
 
     def query_changed(self) -> None:
-        """Bring along the query as it is now, where it became the next question just before."""
+        """Update the next question if it came from the query, which has just changed."""
         if self.answers is not None and self.answers in self.screen_stack:
             self.answers.page.take(self.search_screen.query_line.typed)
 
     # --- transcripts ---
 
     def action_open_transcript(self) -> None:
-        """Open all lines of the video that is chosen on the screen."""
+        """Open the transcript of the chosen video."""
         from subtitle_rag.tui.screens.transcript.transcript_screen import TranscriptScreen
 
         moment = self.page.chosen_moment if self.page else None
@@ -328,7 +328,7 @@ class PagesApp(AppPort):
     # --- overviews ---
 
     def action_open_overview(self) -> None:
-        """Open the overview of the channel or video that is chosen on the screen."""
+        """Open the overview of the chosen channel or video."""
         from subtitle_rag.tui.screens.overview.overview_screen import OverviewScreen
 
         page = self.page
@@ -348,7 +348,7 @@ class PagesApp(AppPort):
         self.push_screen(MarksScreen(self.context))
 
     def show_marks(self) -> None:
-        """Redraw the marks on the screens that show them."""
+        """Redraw the marks on all screens that show them."""
         for screen in self.screen_stack:
             if isinstance(screen, BaseScreen) and screen.is_mounted:
                 screen.show_marks()
@@ -380,7 +380,7 @@ class PagesApp(AppPort):
         self.context.jobs.stop()
 
     def action_leave(self) -> None:
-        """End the app. If that would stop a job, ask first; a second call then ends it."""
+        """Quit. If a job is running, ask first; a second call quits at once."""
         self._leave(None)
 
     def _leave(self, switch: LibrarySwitch | None) -> None:
@@ -392,7 +392,7 @@ class PagesApp(AppPort):
             self.push_screen(ConfirmScreen(confirmation, partial(self.exit, switch), stops_job=True))
 
     def choose_player(self, message: PlayersFound) -> None:
-        """Let the user choose the player of a scene, unless another dialog is open."""
+        """Let the user choose a player, unless another dialog is open."""
         playback = self.context.playback
 
         def play(player: str | None) -> None:
@@ -403,7 +403,7 @@ class PagesApp(AppPort):
             self.push_screen(PlayerScreen(message, prefer=playback.prefer), play)
 
     def open_scene_menu(self) -> None:
-        """Offer what can be done with the chosen scene of the screen."""
+        """Open the menu of the chosen scene."""
         screen = self.screen
         acts = acts_of(screen)
         offers = {id: acts[id] for id in SCENE_COMMANDS if id in acts}
@@ -419,7 +419,7 @@ class PagesApp(AppPort):
     # --- what a model could add ---
 
     def action_toggle_background(self) -> None:
-        """Pause or resume the background; without any, write the contexts that the screen offers, or ask whether to."""
+        """Pause or resume the background work. If there is none, write the offered contexts or ask whether to."""
         background = self.context.background
         if background.context_offer and self.in_search and self.search_screen.page.is_idle:
             background.answer_context_offer(wanted=True)
@@ -429,7 +429,7 @@ class PagesApp(AppPort):
             background.ask_for_contexts()
 
     def action_dismiss_offer(self) -> None:
-        """Hide the offer on the screen for good."""
+        """Hide the displayed offer for good."""
         if self.context.background.context_offer:
             self.context.background.answer_context_offer(wanted=False)
         else:
@@ -447,7 +447,7 @@ class PagesApp(AppPort):
         self.push_screen(ConfirmScreen(removal_confirmation(removal), remove))
 
     def action_download_models(self) -> None:
-        """Download missing packages and models, or stop that; ask for the way before packages are installed."""
+        """Start or stop the download of packages and models. Before installing packages, ask for the way."""
         models, offer = self.context.models, ModelDownload.among(self.stages)
         if offer is None or not models.needs_consent:
             models.toggle()

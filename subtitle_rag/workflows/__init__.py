@@ -1,1 +1,1 @@
-"""What commands and app begin: the stages, requests, removals, checks, settings and the sample library."""
+"""Use cases that commands and app start: stages, requests, removals, checks, settings and the sample library."""

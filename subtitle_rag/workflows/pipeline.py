@@ -1,6 +1,6 @@
-"""Stages of work on a library and its models, each a generator of events.
+"""The stages of work on a library and its models, each a generator of events.
 
-Every interface starts them here and shows their events. Closing a generator ends its stage, and so does setting `stop`
+The command line and the app start stages here and show their events. To end a stage, close its generator or set `stop`
 from another thread; committed work stays.
 """
 
@@ -92,13 +92,13 @@ def read_captions(
 
 
 class IndexMeter:
-    """Conversion of counts of videos and windows into progress."""
+    """Converts counts of videos and windows into progress."""
 
     def __init__(self) -> None:
         self._captions, self._windows = Meter("captions"), Meter("windows")
         self._videos = 0
         self._processed: set[str] = set()
-        """A second track of a video may follow a failed one."""
+        """Counted videos: a second track of a video may follow a failed one."""
         self._all_windows = 0
         """Windows of new and changed videos."""
 
@@ -112,7 +112,7 @@ class IndexMeter:
                 yield self._captions.advance(0, videos)
             case VideoDone() | VideoFailed():
                 if not isinstance(event, VideoDone) or event.change == "unchanged":
-                    self._captions.pause()  # it takes no time
+                    self._captions.pause()  # skipping takes no time
                 else:
                     self._all_windows += event.windows
                 self._processed.add(event.video)
@@ -124,13 +124,13 @@ class IndexMeter:
 
     @property
     def _expected_windows(self) -> int:
-        """All windows of the run, estimated for unread videos."""
+        """Windows of the whole run, estimated for unread videos."""
         unread = max(0, self._videos - len(self._processed))
         return self._all_windows + round(unread * self._all_windows / max(1, len(self._processed)))
 
 
 def other_run_sentence(runtime: "Runtime") -> str:
-    """Return a sentence about another process that indexes or fetches, with its progress; empty without one."""
+    """Describe the progress of another process that is indexing or fetching; empty if there is none."""
     library, folder = runtime.library, runtime.library.path.parent
     if not (is_locked_elsewhere(folder, "library") or is_locked_elsewhere(folder, "youtube")):
         return ""
@@ -146,8 +146,9 @@ def other_run_sentence(runtime: "Runtime") -> str:
 def run_request(
     runtime: "Runtime", request: JobRequest, stop: threading.Event | None = None
 ) -> Generator[IndexEvent, None, None]:
-    """Read the files and sources of a request, or sync the followed ones. Raises the errors of `read_captions`,
-    `sync_sources`.
+    """Read the files and sources of a request, or sync the followed sources.
+
+    Raises the errors of `read_captions` and `sync_sources`.
     """
     if request.paths or request.sources:
         return read_captions(runtime, request, stop=stop)
@@ -194,7 +195,7 @@ def finish_windows(runtime: "Runtime") -> Generator[WindowsIndexed, None, None]:
 
 
 def catch_up(runtime: "Runtime") -> Generator[WindowsIndexed, None, None]:
-    """Index the windows left by a killed run, and update the index of an earlier version.
+    """Index the windows left by a killed run, and update the index of an older version.
 
     Raises the errors of `Indexer.finish`, `Indexer.recut` and `Runtime.renew_index`.
     """
@@ -211,7 +212,7 @@ def write_contexts(
     model: str | None = None,
     stop: threading.Event | None = None,
 ) -> Generator[ContextEvent, None, None]:
-    """Write missing contexts by `model`, or by each channel's own.
+    """Write missing contexts with `model`, or with the configured one.
 
     Raises the errors of `Runtime.writer` and `Writer.run`.
     """
@@ -235,20 +236,20 @@ def write_vectors(
 
 
 SECONDS_A_CONTEXT = (1.5, 20.0)
-"""Seconds per window before any measurement, for 3 to 8 billion weights: on a graphics card, and on a laptop's CPU."""
+"""Seconds per window assumed before any measurement: 3 to 8 billion weights on a GPU, and on a laptop's CPU."""
 
 
 @dataclass(frozen=True, slots=True)
 class ContextOffer:
-    """Cost of the missing contexts, for the user's consent."""
+    """Estimated cost of the missing contexts, for the user to confirm."""
 
     windows: int
     seconds: tuple[float, float]
-    """Least and greatest time; equal once contexts were timed here."""
+    """Minimum and maximum time; equal once contexts have been timed on this computer."""
 
     @property
     def sentence(self) -> str:
-        """The work in a few words: windows, then time."""
+        """The windows and the time, in words."""
         n = n_("{n} scene", "{n} scenes", self.windows, n=f"{self.windows:,}")
         least, most = (_duration(seconds) for seconds in self.seconds)
         if least == most:
@@ -282,7 +283,7 @@ def offer_contexts(runtime: "Runtime") -> ContextOffer | None:
 
 
 def answer_context_offer(runtime: "Runtime", *, wanted: bool) -> None:
-    """Apply the user's answer, and write it into the config if possible."""
+    """Apply the user's answer, and save it in the config if possible."""
     answer = "always" if wanted else "never"
     runtime.settings = replace(runtime.settings, llm=replace(runtime.settings.llm, contexts=answer))
     use_setting(runtime, "llm", "contexts", answer)
@@ -290,7 +291,7 @@ def answer_context_offer(runtime: "Runtime", *, wanted: bool) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ListeningOffer:
-    """Cost of a transcription, for the user's consent."""
+    """Estimated cost of a transcription, for the user to confirm."""
 
     plan: ListeningPlan
     estimate: ListeningEstimate
@@ -300,13 +301,13 @@ class ListeningOffer:
 
 
 def offer_listening(runtime: "Runtime", texts: Iterable[str]) -> ListeningOffer:
-    """Return the cost of transcribing what these texts name; starts nothing.
+    """Return the cost of transcribing the videos named by `texts`, without starting it.
 
     Raises the errors of `plan_listening` and, except for a missing model, of `Runtime.listener`.
     """
     plan = plan_listening(runtime.library, texts)
     name = runtime.models.settings.speech
-    if not plan.videos:  # the answer needs no package and no model
+    if not plan.videos:  # needs no package and no model
         return ListeningOffer(plan, estimate_listening(runtime.library, (), name), name, 0)
     size = _missing_speech_bytes(runtime)
     model = name if size else runtime.listener().transcriber.model
@@ -353,8 +354,8 @@ def fetch_model(
 ) -> Generator[ModelEvent, None, None]:
     """Download a model: from the hub if the manifest has it, else through Ollama.
 
-    If Ollama has no model of this name, tries its other names; events have the one in use. The last event is
-    `ModelFetched`. With `only_missing` no registry is contacted for an installed model.
+    If Ollama has no model of this name, tries its other names; the events have the actual one. The last event is
+    `ModelFetched`. With `only_missing`, no registry is contacted if the model is installed.
 
     Raises the errors of `ModelStore.fetch`, of `require_extra`, and of `Llm.pull`.
     """
@@ -378,7 +379,7 @@ def fetch_model(
 def _pull(
     runtime: "Runtime", name: str, stop: threading.Event | None, *, only_missing: bool
 ) -> Generator[ModelEvent, None, None]:
-    """Have the hosts pull a model; an encoder only on the first host, which makes the vectors."""
+    """Pull a model on all hosts; an encoder only on the first one, which makes the vectors."""
     from subtitle_rag.models.neural.ollama_encoder import find_digest
 
     size, pulled = 0, name.removeprefix(OLLAMA)
@@ -396,7 +397,7 @@ def _pull(
 
 
 def use_setting(runtime: "Runtime", table: str, setting: str, value: str) -> str:
-    """Write a setting into the config; return the lines to write by hand if the file is read-only."""
+    """Write a setting into the config. If the file is read-only, return the lines to add by hand."""
     from subtitle_rag.base.config.template import write_setting
 
     is_written = False

@@ -1,1 +1,1 @@
-"""YouTube: lists, captions and sound through yt-dlp, politely and resumably, one video at a time."""
+"""YouTube through yt-dlp: lists, captions and sound, one video at a time, with pauses, and resumable."""

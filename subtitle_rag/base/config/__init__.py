@@ -1,1 +1,1 @@
-"""Settings: file, environment and command line, each setting's origin, and a template file."""
+"""Settings from file, environment and command line; the origin of each; and a template file."""

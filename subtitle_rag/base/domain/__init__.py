@@ -1,1 +1,1 @@
-"""The words of the domain: its values, the events that use cases report, and the failures by their codes."""
+"""The domain: its values, the events of use cases, and the errors by code."""

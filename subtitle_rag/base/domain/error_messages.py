@@ -1,6 +1,6 @@
-"""The two sentences of every failure: by its code what happened and why, and by `CODE.hint` what to do next.
+"""The two sentences of every error: `CODE` says what happened and why, `CODE.hint` what to do next.
 
-They are message ids, with the names of the failure's details in braces.
+They are message ids, with the names of the error's details in braces.
 """
 
 from subtitle_rag.base.i18n import N_
@@ -318,7 +318,7 @@ SENTENCES: dict[str, str] = {
         "Log in with hf auth login if an account is needed; check HF_ENDPOINT and HF_HUB_OFFLINE if they are set. "
         "Otherwise update subtitle-rag."
     ),
-    # packages: installing them, and their want
+    # packages: missing ones, and installing them
     "ffmpeg_missing": N_("Clips need ffmpeg, which is not installed."),
     "ffmpeg_missing.hint": N_(
         "Install it as your system does: apt install ffmpeg, brew install ffmpeg, winget install ffmpeg."
@@ -331,7 +331,7 @@ SENTENCES: dict[str, str] = {
     "missing_extra.hint": N_("Install them: {line}"),
     "packages_failed": N_("The packages are not installed: {reason}."),
     "packages_failed.hint": N_("Do it by hand: {line}"),
-    # made questions and judgements
+    # generated questions and judgements
     "not_own_file": N_("{path}, line {line}: not written by {command}."),
     "not_own_file.hint": N_("Name another file; this one stays as it is."),
     "questions_differ": N_("{path} was begun with another {name}: {before}, now {now}."),

@@ -1,14 +1,14 @@
-"""Every failure that a user can meet: a stable code, what happened, why, and what to do next.
+"""Errors for the user: a stable code, what happened, why, and what to do next.
 
     AppError
-    ├── UsageError      the request itself cannot be met: wrong arguments, unknown video, bad config
-    ├── CaptionError    one caption file or track cannot be used; the run goes on
-    ├── FetchError      YouTube did not give a video or a list; the code decides about a retry
-    ├── LlmError        Ollama did not fulfil a request
+    ├── UsageError      the request is invalid: wrong arguments, unknown video, bad config
+    ├── CaptionError    one caption file or track cannot be used; the run continues
+    ├── FetchError      YouTube did not return a video or list; the code decides about a retry
+    ├── LlmError        Ollama failed a request
     └── BusyError       the library or a service cannot be used at the moment; a later retry can help
 
-A code's two sentences live in `error_messages`: a failure is stored in the library as code and details, and is worded
-in the reader's language. Exit codes belong to the faces (`output.exit_code_for`).
+The sentences are in `error_messages`: the library stores an error as code and details, so that it can be shown in the
+reader's language. Exit codes are in `output.exit_code_for`.
 """
 
 import errno
@@ -24,7 +24,7 @@ from subtitle_rag.base.i18n import N_, _
 from subtitle_rag.base.terminal_text import line_text
 
 SILENT = frozenset({"no_captions", "film_no_captions"})
-"""Codes of videos without captions, which can be listened to."""
+"""Codes of videos without captions, which can be transcribed."""
 
 UNUSABLE_INDEX = frozenset({"index_mismatch", "index_damaged"})
 """Codes of an index that can be rebuilt from the library."""
@@ -44,7 +44,7 @@ EXPECTED = frozenset(
         *SILENT,
     }
 )
-"""Codes of skipped videos, common in every channel: neither a fault, nor anything to do."""
+"""Codes of videos that are skipped as a matter of course, in every channel."""
 
 
 SCARCE = (errno.EAGAIN, errno.ENOMEM, errno.ENFILE, errno.EMFILE)
@@ -52,7 +52,7 @@ SCARCE = (errno.EAGAIN, errno.ENOMEM, errno.ENFILE, errno.EMFILE)
 
 
 class AppError(Exception):
-    """A failure with a stable `code`, and the `details` for its sentences."""
+    """An error with a stable `code`, and the `details` for its sentences."""
 
     def __init__(self, code: str, **details: Any) -> None:
         self.code = code
@@ -81,7 +81,7 @@ class AppError(Exception):
 
 
 class UsageError(AppError):
-    """The request itself cannot be met."""
+    """The request is invalid."""
 
 
 def bad_time(text: str) -> UsageError:
@@ -102,14 +102,14 @@ class CaptionError(AppError):
 
 
 class FetchError(AppError):
-    """YouTube did not give a video's captions, or a list of videos.
+    """YouTube did not return a video's captions or a list.
 
     The optional detail `retry_at` is YouTube's own time for the next request, in Unix seconds.
     """
 
 
 class LlmError(AppError):
-    """Ollama failed a request. `model` and `host` are among the details."""
+    """Ollama failed a request. The details include `model` and `host`."""
 
 
 class BusyError(AppError):

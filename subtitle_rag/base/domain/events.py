@@ -1,4 +1,4 @@
-"""Events and reports of the use cases; the faces render them."""
+"""Events and reports of the use cases, which command line and app render."""
 
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
@@ -9,27 +9,27 @@ from subtitle_rag.base.domain.progress import Progress
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The videos of this run; the number grows while lists are read."""
+    """The number of videos in this run, which grows while lists are read."""
 
     videos: int
 
 
 @dataclass(frozen=True, slots=True)
 class FetchEstimate:
-    """About how many videos of a list are to be fetched, and how long that takes; told before the first of them."""
+    """Estimated videos and time to fetch a list, before its first video."""
 
     source: str
     """Name of the channel or playlist."""
     videos: int
     seconds: int
-    """By the pauses between videos."""
+    """The time, from the pauses between videos."""
     at_most: bool
-    """Some of the videos may be outside of the source's options."""
+    """Whether the source's options may exclude some of the videos."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListCutShort:
-    """A list ended before all videos that YouTube counts on it, and no other list has the rest."""
+    """A list had fewer videos than YouTube's count, and no other list has the rest."""
 
     url: str
     source: str
@@ -49,7 +49,7 @@ class VideoEvent:
 
 @dataclass(frozen=True, slots=True)
 class Listed(VideoEvent):
-    """A list has a video that the library lacks; it is due."""
+    """A list has a video that is not in the library; it is due."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class VideoDone(VideoEvent):
 
 @dataclass(frozen=True, slots=True)
 class VideoFailed(VideoEvent):
-    """A video or file failed; the run goes on."""
+    """A video or file failed; the run continues."""
 
     code: str
     details: dict[str, Any]
@@ -70,7 +70,7 @@ class VideoFailed(VideoEvent):
 
 @dataclass(frozen=True, slots=True)
 class FileNotice:
-    """Something to know of files and lists although nothing failed: those left out or empty, an uncertain encoding."""
+    """A notice about files or lists without a failure: skipped or empty ones, or an uncertain encoding."""
 
     code: str
     details: dict[str, Any]
@@ -78,9 +78,9 @@ class FileNotice:
 
 @dataclass(frozen=True, slots=True)
 class Resting:
-    """YouTube or the network refuses; no request before `until` (Unix seconds).
+    """YouTube or the network refuses requests until `until` (Unix seconds).
 
-    With `goes_on` the run waits and resumes; else it ends, and the remaining videos stay due.
+    With `goes_on` the run waits and resumes; otherwise it ends, and the remaining videos stay due.
     """
 
     until: int
@@ -98,7 +98,7 @@ class WindowsIndexed:
 
 @dataclass(slots=True)
 class IndexReport:
-    """The sum of a run."""
+    """Totals of a run."""
 
     found: int = 0
     new: int = 0
@@ -143,18 +143,18 @@ class IndexReport:
 
 @dataclass(frozen=True, slots=True)
 class ContextsDue:
-    """The scope of a run of the context writer."""
+    """The amount of work of a run of the context writer."""
 
     videos: int
     windows: int
     sections: int = 0
-    """Summaries of long videos' sections, which come before their windows."""
+    """Summaries of sections of long videos, written before the windows."""
     by_other_prompts: int = 0
-    """Windows with a context by another prompt, which counts until it is replaced."""
+    """Windows with a context from another prompt, to be replaced."""
     seconds: int = 0
-    """The expected time, by the model's contexts so far; 0 if unknown."""
+    """Expected time, from the model's contexts so far; 0 if unknown."""
     summaries: int = 0
-    """Summaries of videos, each after its video's windows; not known for a run with a limit of windows."""
+    """Summaries of videos, each written after its video's windows; unknown for a run with a limit of windows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,9 +180,10 @@ class ContextWritten(VideoEvent):
     ordinal: int
     text: str
     suspect: bool
-    """It retells its window."""
+    """Whether it only retells its window."""
     left_out: bool
-    """It repeats another window's, or has names or numbers that the video lacks: `text` is empty."""
+    """Whether it was rejected because it repeats another context or has names or numbers that are not in the video;
+    `text` is then empty."""
     prompt_tokens: int
     tokens: int
     ms: int
@@ -190,7 +191,7 @@ class ContextWritten(VideoEvent):
 
 @dataclass(frozen=True, slots=True)
 class SummaryWritten(VideoEvent):
-    """The model was asked for a video's summary; `text` is empty if its answers were unusable."""
+    """The model summarised a video; `text` is empty if its answers were unusable."""
 
     text: str
     prompt_tokens: int
@@ -200,23 +201,23 @@ class SummaryWritten(VideoEvent):
 
 @dataclass(slots=True)
 class ContextReport:
-    """The sum of a run of the context writer."""
+    """Totals of a run of the context writer."""
 
     written: int = 0
     empty: int = 0
     left_out: int = 0
-    """Contexts that repeat others or name what the video does not."""
+    """Contexts rejected for repeating others, or for names or numbers that are not in the video."""
     suspect: int = 0
     failed: int = 0
     summaries: int = 0
     empty_summaries: int = 0
-    """Videos that stay without a summary: nothing of the answers could be used."""
+    """Videos without a summary because the answers were unusable."""
     empty_overviews: int = 0
-    """Sections of long videos that stay without one, for the same reason."""
+    """Sections without a summary, for the same reason."""
     prompt_tokens: int = 0
     tokens: int = 0
     ms: int = 0
-    """The model's own time; parallel hosts add up."""
+    """Time of the model, summed over parallel hosts."""
     failures: list[VideoFailed] = field(default_factory=list)
     blocked: AppError | None = None
     """The reason for an early end."""
@@ -244,27 +245,27 @@ class ContextReport:
 
 @dataclass(slots=True)
 class VectorsReport:
-    """The sum of a run of the vectors stage."""
+    """Totals of a run of the vectors stage."""
 
     encoder: str
     made: int = 0
     left: int = 0
     """Windows without this encoder's vectors."""
     waiting: int = 0
-    """Windows that wait for their contexts."""
+    """Windows that are waiting for their contexts."""
     failed: int = 0
-    """Windows that the encoder cannot read."""
+    """Windows that the encoder failed on."""
     cut: int = 0
-    """Windows whose text was too long for the encoder and lost its end."""
+    """Windows truncated because their text was too long for the encoder."""
     pieces: int = 0
-    """Windows whose pieces got vectors; these come after all windows have their own."""
+    """Windows whose pieces got vectors, which happens after all windows have their own."""
     pieces_left: int = 0
-    """Windows without vectors of their pieces, where such are wanted."""
+    """Windows whose pieces still need vectors, if the setting wants them."""
     blocked: AppError | None = None
     """The reason for an early end."""
 
     def add(self, windows: int, *, pieces: bool) -> None:
-        """Count windows that got vectors, or vectors of their pieces."""
+        """Count windows that got vectors; with `pieces`, vectors of their pieces."""
         if pieces:
             self.pieces += windows
         else:
@@ -273,17 +274,17 @@ class VectorsReport:
 
 @dataclass(frozen=True, slots=True)
 class VideoHeard(VideoEvent):
-    """A video's sound is heard to its end, and its captions are searchable."""
+    """A video was transcribed to its end and is searchable."""
 
     windows: int
     gap_ms: int
-    """Sound of which nothing can be shown."""
+    """Length of the speech without text."""
     model: str
 
 
 @dataclass(slots=True)
 class ListeningReport:
-    """The sum of a run that listened."""
+    """Totals of a transcription run."""
 
     heard: int = 0
     """Videos."""
@@ -291,13 +292,13 @@ class ListeningReport:
     windows: int = 0
     """Windows made searchable in this run."""
     sound_ms: int = 0
-    """Sound that this run has heard."""
+    """Length of the sound transcribed in this run."""
     gap_ms: int = 0
-    """Sound of the finished videos of which nothing can be shown."""
+    """Length of the finished videos' speech without text."""
     seconds: float = 0.0
-    """Time that hearing took."""
+    """Time of transcription."""
     left: int = 0
-    """Videos that are still to be listened to."""
+    """Videos still to be transcribed."""
     failures: list[VideoFailed] = field(default_factory=list)
     blocked: AppError | None = None
     """The reason for an early end."""
@@ -321,7 +322,7 @@ class ModelFetched:
     revision: str
     bytes: int
     fetched_bytes: int
-    """Bytes of this run's downloads."""
+    """Bytes downloaded in this run."""
 
 
 VectorEvent = Progress | VectorsReport

@@ -1,4 +1,4 @@
-"""How far work is: one value that every use case yields, its rate, and its text for terminal and app."""
+"""Progress of all use cases: the value that they yield, its rate, and its text for terminal and app."""
 
 import time
 from dataclasses import dataclass, replace
@@ -8,9 +8,9 @@ from subtitle_rag.base.domain.values import byte_size, clock, sizes
 from subtitle_rag.base.i18n import N_, _
 
 SHORTEST_RATE_S = 1.0
-"""Seconds of work before a rate is shown."""
+"""Seconds of work before the rate is shown."""
 NOTABLE_S = 3
-"""Seconds after which the state of a request is shown: a quick model's would only flicker."""
+"""Seconds before the state of a request is shown, which would flicker with a fast model."""
 
 ProgressStage = Literal[
     "captions",
@@ -46,7 +46,7 @@ COUNTS: dict[ProgressStage, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a stage is. Each value replaces the one before it."""
+    """Progress of a stage. Each value replaces the previous one."""
 
     stage: ProgressStage
     done: int = 0
@@ -54,35 +54,35 @@ class Progress:
     total: int = 0
     """0 if unknown."""
     text: str = ""
-    """The video or model in work."""
+    """The current video or model."""
     activity: str = ""
-    """What a model is doing, or what is waited for."""
+    """What a model is doing, or what the stage is waiting for."""
     since: float | None = None
-    """When the activity began, by the monotonic clock."""
+    """Start of the activity on the monotonic clock."""
     rate: float | None = None
-    """Units a second; None until enough is done."""
+    """Units per second; None until known."""
     left_s: float | None = None
 
 
 class Pace:
-    """Measures the rate of work. The first step after a pause is not timed, since a model may load before it."""
+    """Measures the rate of work. Skips the first step after a pause, during which a model may load."""
 
     def __init__(self, steps: int = 4) -> None:
-        """`steps`: timed steps after which the rate is known."""
+        """Measure from `steps` timed steps on."""
         self._least, self._steps = steps, 0
         self._done, self._seconds = 0, 0.0
         self._at: float | None = None
 
     def start(self) -> None:
-        """Time the next step from here on."""
+        """Begin timing the next step."""
         self._at = time.monotonic()
 
     def pause(self) -> None:
-        """Leave the next step out."""
+        """Do not time the next step."""
         self._at = None
 
     def add(self, count: int = 1) -> None:
-        """Count a step that ends here."""
+        """Count a finished step."""
         now = time.monotonic()
         if self._at is not None:
             self._steps += 1
@@ -92,29 +92,29 @@ class Pace:
 
     @property
     def rate(self) -> float | None:
-        """Units a second; None until enough is done."""
+        """Units per second; None until known."""
         is_known = self._steps >= self._least and self._seconds >= SHORTEST_RATE_S and self._done
         return self._done / self._seconds if is_known else None
 
     def left_s(self, count: int) -> float | None:
-        """Return the seconds that `count` more units take."""
+        """Return the expected seconds for `count` more units."""
         rate = self.rate
         return max(0, count) / rate if rate else None
 
 
 class Meter:
-    """Counts one stage, with its rate and time left."""
+    """Counts the work of one stage, and measures its rate."""
 
     def __init__(self, stage: ProgressStage, total: int = 0) -> None:
         self._progress = Progress(stage, total=total)
         self._pace = Pace()
 
     def pause(self) -> None:
-        """Leave the next step out of the rate."""
+        """Do not time the next step."""
         self._pace.pause()
 
     def to(self, done: int, total: int | None = None, text: str = "") -> Progress:
-        """Return the progress with so much done."""
+        """Set the amount done and return the progress."""
         total = self._progress.total if total is None else total
         self._pace.add(done - self._progress.done)
         rate, left_s = self._pace.rate, self._pace.left_s(total - done) if total else None
@@ -122,12 +122,12 @@ class Meter:
         return self._progress
 
     def advance(self, count: int = 1, total: int | None = None, text: str = "") -> Progress:
-        """Return the progress with so much more done."""
+        """Add to the amount done and return the progress."""
         return self.to(self._progress.done + count, total, text)
 
 
 def progress_counts(progress: Progress) -> str:
-    """Return what is done of how much."""
+    """Return the done and total amounts as text."""
     done, total = progress.done, progress.total
     if progress.stage in ("sound", "models"):
         return _(COUNTS[progress.stage]).format(size=sizes(done, total or done))
@@ -137,7 +137,7 @@ def progress_counts(progress: Progress) -> str:
 
 
 def progress_parts(progress: Progress) -> list[str]:
-    """Return counts, rate, time left and what is in work, the most important first."""
+    """Return counts, rate, remaining time and current item, most important first."""
     parts = [progress_counts(progress)]
     elapsed_s = 0.0 if progress.since is None else time.monotonic() - progress.since
     if progress.activity and (progress.since is None or elapsed_s >= NOTABLE_S):
@@ -175,7 +175,7 @@ def remaining(seconds: float) -> str:
 
 
 def duration_text(ms: int) -> str:
-    """Return a length of time in its two largest units: `1 h 20 min`, `1 min 20 s`, `8 s`."""
+    """Return a duration in its two largest units: `1 h 20 min`, `1 min 20 s`, `8 s`."""
     minutes, seconds = divmod(round(ms / 1000), 60)
     hours, minutes = divmod(minutes, 60)
     if hours:
@@ -186,5 +186,5 @@ def duration_text(ms: int) -> str:
 
 
 def pace_text(pace: float) -> str:
-    """Return how long a minute of sound takes, at so many seconds of sound a second."""
+    """Return the time for a minute of sound. `pace` is in seconds of sound per second."""
     return _("1 min of sound in {time}").format(time=duration_text(max(1000, round(60_000 / max(pace, 0.01)))))

@@ -1,7 +1,6 @@
-"""Values of the domain. Reads and writes nothing, and imports only the standard library.
+"""Values of the domain, without I/O. Imports only the standard library.
 
-Times inside the program are whole milliseconds from the start of the video; seconds appear only in JSON and on screen.
-Text is NFC.
+Times are whole milliseconds from the start of the video, converted to seconds only in JSON and on screen. Text is NFC.
 """
 
 import re
@@ -26,7 +25,7 @@ r"""A possible run of combining marks: `\w` includes none."""
 
 
 def nfc(text: str) -> str:
-    """Return a text with composed syllables: macOS file names and some keyboards use decomposed Hangul."""
+    """Normalise to NFC: macOS file names and some keyboards use decomposed Hangul."""
     if text.isascii():
         return text
     return unicodedata.normalize("NFC", _MARK_RUN.sub(lambda match: _cut_marks(match[0]), text))
@@ -44,32 +43,30 @@ def _cut_marks(run: str) -> str:
 
 
 MAX_TYPED = 10_000
-"""Characters read of a typed or pasted text: ten times the longest query, as spaces do not count."""
+"""Longest typed or pasted text: ten times the longest query, since spaces do not count in a query."""
 
 
 def tidy(raw: str) -> str:
-    """Return the first `MAX_TYPED` characters as NFC on one line, without invisible ones: some terminals send
-    decomposed Hangul.
-    """
+    """Return the first `MAX_TYPED` characters in NFC, on one line, without invisible ones."""
     visible = (" " if c.isspace() else c for c in raw[:MAX_TYPED] if c.isspace() or unicodedata.category(c)[0] != "C")
     return nfc(" ".join("".join(visible).split()))
 
 
 def natural_key(text: str) -> tuple[tuple[int, str] | str, ...]:
-    """Return a sort key that puts 2 before 10 and ignores case: runs of digits count by value."""
+    """Return a sort key that ignores case and compares digits by value, so that 2 comes before 10."""
     parts = re.split("([0-9]+)", text.casefold())
     return tuple((len(part.lstrip("0")), part.lstrip("0")) if at % 2 else part for at, part in enumerate(parts))
 
 
 def squeeze(text: str) -> str:
-    """Return a text without spaces and case, to compare letters."""
+    """Return a text without spaces and in one case, to compare letters."""
     return "".join(text.casefold().split())
 
 
 KOREAN_SHARE = 0.2
-"""Least share of words with Hangul in a Korean text; it may have many Latin names."""
+"""Minimum share of words with Hangul in a Korean text, which may have many Latin names."""
 SENTENCE_WORDS = 3
-"""Latin words from which a text is a sentence, not a name."""
+"""Latin words that make a text a sentence instead of a name."""
 _WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -112,11 +109,11 @@ class Cue:
 
     @property
     def named_text(self) -> str:
-        """Its text with its speaker's name in front, if any."""
+        """The text, after the speaker's name if there is one."""
         return named_text(self.speaker, self.text)
 
     def to_record(self) -> tuple[Any, ...]:
-        """Return its fields for JSON; see `from_record`."""
+        """Return the fields for JSON; see `from_record`."""
         return self.start_ms, self.end_ms, self.text, self.word_starts, self.speaker
 
     @classmethod
@@ -137,8 +134,8 @@ class Line(NamedTuple):
 class Window:
     """The unit of the index: about a minute of one video's captions.
 
-    `text` joins the cues with single spaces; `lines` has the start of each. The overlaps are the neighbouring seconds
-    of speech, kept out of `text` because they would drown known-item search.
+    `text` joins the cues with single spaces; `lines` has the start of each. The overlaps are the seconds of speech
+    before and after it, kept out of `text` because they would harm known-item search.
     """
 
     id: str
@@ -152,11 +149,11 @@ class Window:
     overlap_after: str = ""
 
     def spoken(self) -> list[tuple[int, str]]:
-        """Return its lines as (start in ms, text)."""
+        """Return the lines as (start in ms, text)."""
         return spoken(self.text, self.lines)
 
     def dialogue(self) -> list[tuple[int, str]]:
-        """Return its lines as (start in ms, text), each with its speaker's name in front, for people and models."""
+        """Return the lines as (start in ms, text), each after its speaker's name, for people and models."""
         return dialogue(self.text, self.lines)
 
 
@@ -167,13 +164,13 @@ def spoken(text: str, lines: Sequence[Line]) -> list[tuple[int, str]]:
 
 
 def dialogue(text: str, lines: Sequence[Line]) -> list[tuple[int, str]]:
-    """Split a text into lines as (start in ms, text), each with its speaker's name in front."""
+    """Split a text into lines as (start in ms, text), each after its speaker's name."""
     lines_and_texts = zip(spoken(text, lines), lines, strict=True)
     return [(start_ms, named_text(line.speaker, line_text)) for (start_ms, line_text), line in lines_and_texts]
 
 
 def named_text(speaker: str, text: str) -> str:
-    """Return a text with its speaker's name in front, if any."""
+    """Return the text, after the speaker's name if there is one."""
     return f"{speaker}: {text}" if speaker else text
 
 
@@ -183,9 +180,9 @@ NEGATED = "¬"
 
 @dataclass(frozen=True, slots=True)
 class Morphemes:
-    """The content morphemes of a text, in order: forms (NFKC, lower case) and their spans [start, end) in the raw text.
+    """Content morphemes of a text in order: forms (NFKC, lower case) and spans [start, end) in the raw text.
 
-    A verb's span includes its endings, and a negated word's span the negation.
+    A verb's span includes its endings, a negated word's span the negation.
     """
 
     forms: tuple[str, ...]
@@ -194,7 +191,7 @@ class Morphemes:
 
 
 class GapReason(StrEnum):
-    """Why speech has no text. The value is stored."""
+    """Why speech has no text. The values are stored."""
 
     LOOP = "loop"
     TOO_FEW_WORDS = "too_few_words"
@@ -203,7 +200,7 @@ class GapReason(StrEnum):
 
 
 class SpeechGap(NamedTuple):
-    """Speech without a credible text; `reason` is a `GapReason`."""
+    """Speech without credible text; `reason` is a `GapReason`."""
 
     start_ms: int
     end_ms: int
@@ -214,7 +211,7 @@ class SpeechGap(NamedTuple):
 class HeardStretch:
     """Sound between two cuts at silence: the unit of storage and of resuming.
 
-    Stretches of a file are contiguous: `begin_ms` is the `end_ms` of the one before.
+    Stretches of a file are contiguous: `begin_ms` is the `end_ms` of the previous one.
     """
 
     begin_ms: int
@@ -222,9 +219,9 @@ class HeardStretch:
     cues: tuple[Cue, ...] = ()
     """Sentences with times in the file, in order, with word times. Empty for silence, music or a gap."""
     gap: GapReason | None = None
-    """Why speech of this stretch has no text; None if all of it has, or nobody speaks."""
+    """Why speech in this stretch has no text; None if it all has, or if nobody speaks."""
     language: str = "ko"
-    """The language of the recognition; pass it again to continue after this stretch."""
+    """The recognised language; pass it on to continue after this stretch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +251,7 @@ class Video:
 
     def link(self, at_ms: int = 0) -> str | None:
         """Return the link to a time; None for a video without an address."""
-        match = re.search(r"[A-Za-z0-9_-]{11}\Z", self.url or "")  # a file that gets an address later keeps its id
+        match = re.search(r"[A-Za-z0-9_-]{11}\Z", self.url or "")  # a file keeps its id if it gets an address later
         return watch_url(match[0] if match else self.id, at_ms) if self.url else None
 
     def to_json(self) -> dict[str, Any]:
@@ -263,7 +260,7 @@ class Video:
 
 
 class Heat(NamedTuple):
-    """How often a part of a video is replayed: `value` is between 0 and 1."""
+    """Replays of a part of a video; `value` is between 0 and 1."""
 
     start_ms: int
     end_ms: int
@@ -299,12 +296,12 @@ class TrackSelection:
     flag: str = ""
     """As in `Track`."""
     withheld: bool = False
-    """There is little speech, and YouTube withholds tracks."""
+    """Whether there is little speech and YouTube withholds tracks."""
 
     @property
     def reason(self) -> str:
-        """Why this track: `speech` for far more speech than a preferred one; `kept` for little speech, but others have
-        no more; `withheld`; empty for the first track, taken at once.
+        """Why this track: `speech` (far more speech than a preferred one), `kept` (little speech, but no other has
+        more), `withheld`, or empty for the first one.
         """
         if self.taken:
             return "speech"
@@ -331,8 +328,8 @@ class Track:
     fetched_at: int
     """Unix seconds of the fetch, or the file's time of modification."""
     flag: str = ""
-    """`translated` by a machine, `dub` for a possible automatic dub, `mislabelled` for the letters of another language;
-    empty for the original speech.
+    """`translated` (by machine), `dub` (possibly automatic), `mislabelled` (in another language's letters), or empty
+    for the original speech.
     """
     selection: TrackSelection | None = None
     """None if it was the only track requested, and has no flag."""
@@ -348,7 +345,7 @@ def watch_url(youtube_id: str, at_ms: int = 0) -> str:
 
 
 def byte_size(count: float) -> str:
-    """Return a number of bytes in the largest unit that fits: `6.0 MB`, `812 MB`, `69.2 GB`."""
+    """Return a number of bytes in the largest suitable unit: `6.0 MB`, `812 MB`, `69.2 GB`."""
     power, unit = next((each for each in ((12, "TB"), (9, "GB")) if count >= 0.9995 * 10 ** each[0]), (6, "MB"))
     value = count / 10**power
     has_tenths = value < (9.95 if unit == "MB" else 99.95)
@@ -356,7 +353,7 @@ def byte_size(count: float) -> str:
 
 
 def sizes(done: float, total: float) -> str:
-    """Return the finished part of a number of bytes, in the unit of the whole: `0.8/2.3 GB`."""
+    """Return done and total bytes in the total's unit: `0.8/2.3 GB`."""
     unit = byte_size(total).rpartition(" ")[2]
     power = {"TB": 12, "GB": 9, "MB": 6}[unit]
     return f"{done / 10**power:.1f}/{total / 10**power:.1f} {unit}"
@@ -385,7 +382,7 @@ def parse_clock(text: str) -> int:
 
 
 def to_json(value: Any) -> Any:
-    """Return a value for JSON: a dataclass or named tuple by its `to_json`, else by all its fields."""
+    """Convert a value for JSON: a dataclass or named tuple by its `to_json`, or else by all fields."""
     if hasattr(value, "to_json"):
         return value.to_json()
     if is_dataclass(value):
@@ -400,14 +397,14 @@ def to_json(value: Any) -> Any:
 
 
 def json_key(name: str) -> str:
-    """Return an attribute's key: `start` for `start_ms` (in seconds there), and `new` for `is_new`."""
+    """Return an attribute's JSON key: `start` (in seconds) for `start_ms`, `new` for `is_new`."""
     return name.removesuffix("_ms").removeprefix("is_")
 
 
 def pick_json(value: Any, *keys: str, **renamed: str) -> dict[str, Any]:
-    """Return attributes by key; a `*_at` in Unix seconds becomes a date and time, an empty text null.
+    """Return attributes for JSON. Converts `*_at` to a date and time, and empty text to null.
 
-    `renamed`: key → attribute, where the key differs from `json_key`.
+    `renamed` maps keys to attributes if the key differs from `json_key`.
     """
     entry: dict[str, Any] = {}
     for key in (*keys, *renamed):

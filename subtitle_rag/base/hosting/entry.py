@@ -1,4 +1,4 @@
-"""Agreement of a host and its clients: the host's kind, and the file with its address."""
+"""What a host and its clients share: the host's kind, and the file with its address."""
 
 import json
 import logging
@@ -19,7 +19,7 @@ Version = int | tuple[int | str, ...]
 
 
 class Service(Protocol):
-    """Work of a host, called from several threads at once.
+    """The service of a host, called from several threads at once.
 
     AppError and ValueError reach the client unchanged, other failures as AppError `unexpected`.
     """
@@ -29,16 +29,16 @@ class Service(Protocol):
         """Names of the methods that clients may call."""
 
     def call(self, order: Any, method: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-        """Answer a client's call of one of `methods`, with the client's order."""
+        """Answer a call of one of `methods`; `order` is the client's."""
 
     def rest(self, quiet_s: float, *, leaving: bool) -> bool:
-        """Do idle work; return whether the host must exit although clients are connected.
+        """Do idle work at each tick. Return whether the host must exit even if clients are connected.
 
-        Called at each tick with the seconds since the last call (0 during a call), and whether the linger time is over.
+        `quiet_s` is the time since the last call (0 during a call); `leaving` means that the linger time is over.
         """
 
     def close(self) -> None:
-        """Stop answering and release everything: the process exits."""
+        """Stop answering and release everything, before the process exits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +48,11 @@ class HostKind:
     path: str
     """This value as `module:NAME`, which the host process imports."""
     service: str
-    """Function that opens the service of a folder, as `module:name`: clients do not import it."""
+    """Function that opens the service of a folder, as `module:name`, so that clients need not import it."""
     protocol: Version
-    """Version of the messages; a host refuses clients of another version, and leaves for a newer one."""
+    """Version of the messages. A host refuses clients of other versions, and exits for newer ones."""
     linger_s: float
-    """Seconds for which the host outlives its last client."""
+    """Seconds that the host stays after its last client."""
     linger_variable: str
     """Environment variable that overrides `linger_s`."""
     reply_s: float
@@ -62,7 +62,7 @@ class HostKind:
     failure: Callable[[Path, OSError], AppError]
     """Returns the error for a system error in the folder."""
     died: Callable[[Path, str], AppError | None] = lambda _folder, _signal: None
-    """Returns the error for the signal that ended a host, if the signal tells more than its name."""
+    """Returns the error for a host that a signal ended, if the signal has a known cause."""
     prepare_process: Callable[[], None] = lambda: None
     """Called first in a new host process."""
 
@@ -90,7 +90,7 @@ def seconds_from(variable: str, default: float) -> float:
 
 
 def is_newer(version: Any, other: Version) -> bool:
-    """Whether a caller's version of the messages is newer than another; false for any other form."""
+    """Return whether a caller's message version is newer than `other`; false if it is malformed."""
     try:
         return bool(version > other)
     except TypeError:
@@ -109,7 +109,7 @@ def host_entry(folder: Path) -> dict[str, Any] | None:
 
 
 def identity(folder: Path) -> list[int]:
-    """Return device and inode: equal under another name, different for a copy with its copied `host.json`."""
+    """Return device and inode, which are equal for a renamed folder and different for a copy."""
     status = folder.stat()
     return [status.st_dev, status.st_ino]
 

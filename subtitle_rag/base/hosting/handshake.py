@@ -1,7 +1,6 @@
-"""Handshake of client and host: that of `multiprocessing.connection`, with a timeout.
+"""The handshake of `multiprocessing.connection`, with a timeout.
 
-Without a timeout, a process stopped in the middle of a handshake, or of one of its messages, would block its peer
-forever.
+Without one, a process stopped during a handshake would block its peer forever.
 """
 
 import os
@@ -28,7 +27,7 @@ class _BoundedConnection:
 
 
 def shake_hands(connection: "Connection", key: bytes, *, as_host: bool, limit_s: float) -> None:
-    """Do the host's or the client's half.
+    """Do the host's or the client's half of the handshake.
 
     Raises OSError, EOFError, AuthenticationError; TimeoutError if the other half takes longer than `limit_s`.
     """

@@ -1,4 +1,4 @@
-"""Client's half: reaches or starts the host of a folder, and repeats a call once if the host is gone."""
+"""Client: connects to a folder's host or starts it, and repeats a call once if the host is gone."""
 
 import json
 import logging
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 START_S = 20.0
-"""Longest wait for a host to start, or for one of another version to leave."""
+"""Longest wait for a host to start, or for one of another version to exit."""
 HUNG_S = 60.0
-"""Longest silence of a host to a new client before it is ended; the engine can block the GIL for seconds."""
+"""Silence after which a new client kills the host; the engine can block the GIL for seconds."""
 EXIT_S = 2.0
 """Longest wait for the exit status of a host that has hung up."""
 LOG_BYTES = 100_000
@@ -39,7 +39,7 @@ _PROCESSES: "list[subprocess.Popen[bytes]]" = []
 class Client:
     """Calls the host of `folder`. Thread-safe: each thread has its own connection.
 
-    `order` goes to the service with every call, only over the socket: it may have secrets.
+    `order` is sent with every call, only over the socket, since it may have secrets.
     """
 
     def __init__(self, kind: HostKind, folder: Path, **order: Any) -> None:
@@ -53,7 +53,7 @@ class Client:
         self._process: subprocess.Popen[bytes] | None = None
         """The last host that this client started."""
         self._final_failure: AppError | None = None
-        """A failure that another host would repeat, so none is started."""
+        """A failure that every host would repeat; no other is started."""
         self.host_pid = 0
         """Process id of the last connection's host."""
 
@@ -68,18 +68,18 @@ class Client:
         return self._call_twice(self._connect, method, *args, **options)
 
     def _load_ahead(self, load: Callable[[], object]) -> None:
-        """Start to load something in the background. A failure is logged; the first use raises it."""
+        """Load something in a background thread. A failure is only logged: the first use raises it."""
 
         def run() -> None:
             try:
                 load()
-            except (AppError, RuntimeError):  # RuntimeError: this client was closed meanwhile
+            except (AppError, RuntimeError):  # RuntimeError: the client was closed meanwhile
                 logger.info("nothing was loaded ahead", exc_info=True)
 
         threading.Thread(target=run, name="load-ahead", daemon=True).start()
 
     def _call_running(self, method: str) -> Any:
-        """Call without starting a host; None if none of this version runs."""
+        """Call a running host of this version; None if there is none."""
         try:
             return self._call_twice(lambda: self._greet()[0], method)
         except AppError:
@@ -87,7 +87,7 @@ class Client:
             return None
 
     def _call_twice(self, connect: "Callable[[], Connection | None]", method: str, *args: Any, **options: Any) -> Any:
-        """Call, and repeat it once if the host is gone, since another may run; None without a connection."""
+        """Call, and repeat the call once if the host is gone; None if `connect` returns None."""
         is_second = False
         while connection := self._pooled() or connect():
             try:
@@ -110,7 +110,7 @@ class Client:
         return None
 
     def _lost(self, error: EOFError | OSError) -> AppError:
-        """Return the failure of a call during which two hosts were lost."""
+        """Return the error of a call that lost two hosts."""
         import subprocess
 
         if not isinstance(error, EOFError | ConnectionError):
@@ -122,7 +122,7 @@ class Client:
         return self._failure(status, _("it ended during the call"))
 
     def _failure(self, status: int | None, reason: str) -> AppError:
-        """Return the failure of a host that ended with this status."""
+        """Return the error for a host that exited with this status."""
         name = _signal_name(status)
         failure = self._kind.died(self._folder, name) if name else None
         if failure is not None and not isinstance(failure, BusyError):
@@ -135,7 +135,7 @@ class Client:
         return failure
 
     def _pooled(self) -> "Connection | None":
-        """Return an idle connection, if there is one."""
+        """Return an idle connection, if any."""
         with self._lock:
             if self._closed:
                 raise RuntimeError("the client is closed")
@@ -155,7 +155,7 @@ class Client:
         connection.close()
 
     def _connect(self) -> "Connection":
-        """Connect to the host, starting hosts until one answers. Raises the failure of one that ends at its start."""
+        """Connect to the host, starting hosts until one answers. Raises the error of one that fails at its start."""
         with self._starting:
             began = time.monotonic()
             started: subprocess.Popen[bytes] | None = None
@@ -182,9 +182,9 @@ class Client:
                 time.sleep(0.1 if obstacle else 0.01)
 
     def _greet(self) -> "tuple[Connection | None, str]":
-        """Connect to the running host, or return None and why one of an older version does not leave yet.
+        """Connect to the running host. If it is an older version that has not exited yet, return None and its users.
 
-        Raises `HostKind.unreachable` for one of a newer version that is in use.
+        Raises `HostKind.unreachable` for a newer version in use.
         """
         connection = _dial(self._folder)
         if connection is None:
@@ -214,7 +214,7 @@ class Client:
         return connection.recv()
 
     def _start(self) -> "tuple[subprocess.Popen[bytes], int]":
-        """Start a host; return its process, and the position in `host.log` where its output begins."""
+        """Start a host. Return its process and the position in `host.log` where its output begins."""
         sweep_temp_folders()
         try:
             private_folder(self._folder)
@@ -238,7 +238,7 @@ class Client:
             return process, start
 
     def _failure_of_start(self, status: int, log_start: int) -> AppError:
-        """Return the failure of a host that ended before it answered."""
+        """Return the error for a host that exited before it answered."""
         lines = (self._folder / "host.log").read_bytes()[log_start:].decode(errors="replace").split("\n")
         last = next((line for line in reversed(lines) if line.strip()), "")
         if status > 1 and not last:  # a system error number
@@ -249,7 +249,7 @@ class Client:
 
 
 def _dial(folder: Path) -> "Connection | None":
-    """Connect to the address in `host.json`; None if nothing answers there. A silent host is ended."""
+    """Connect to the address in `host.json`; None if nothing answers. Kills a silent host."""
     from multiprocessing import AuthenticationError
 
     entry = host_entry(folder)
@@ -270,7 +270,7 @@ def _dial(folder: Path) -> "Connection | None":
 
 
 def _connection(address: str) -> "Connection":
-    """Connect, without waiting if nothing accepts. Raises OSError."""
+    """Connect, failing at once if nothing accepts. Raises OSError."""
     from multiprocessing import connection
 
     if sys.platform == "win32":
@@ -285,7 +285,7 @@ def _connection(address: str) -> "Connection":
 
 
 def _end_hung(pid: object) -> None:
-    """End a silent host. It accepts connections, so the pid in its entry is its own."""
+    """Kill a silent host. It accepts connections, so it lives and the pid in `host.json` is correct."""
     import signal
 
     if not isinstance(pid, int) or pid in (0, os.getpid()):
@@ -299,7 +299,7 @@ def _end_hung(pid: object) -> None:
 
 
 def _signal_name(status: int | None) -> str:
-    """Return the signal of an exit status; "" if there is none."""
+    """Return the name of an exit status's signal; empty if there is none."""
     import signal
 
     if status == 0xC000001D:  # Windows' STATUS_ILLEGAL_INSTRUCTION
@@ -311,13 +311,13 @@ def _signal_name(status: int | None) -> str:
 
 
 def _holders(refusal: Mapping[str, Any]) -> str:
-    """Return which programs have a host of another version open."""
+    """Return the programs that use a host of another version."""
     programs = ", ".join(f"{_program(each.get('program'))} (pid {each.get('pid')})" for each in refusal["holders"])
     return _("another version of subtitle-rag has it open: {programs}").format(programs=programs)
 
 
 def _program(name: object) -> str:
-    """Return the user's name for the program of this process name."""
+    """Return the name of a program as users know it."""
     match name:
         case "app":
             return _("the app")
@@ -332,8 +332,7 @@ def _detached(kind: str, folder: Path, order: str, log: IO[bytes]) -> "subproces
 
     flags = 0
     if sys.platform == "win32":
-        # a hidden console rather than none: a virtual environment's interpreter starts a second one, which would open a
-        # window
+        # a hidden console: without any, a virtual environment's interpreter starts a second one that opens a window
         flags = subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP
     paths = os.pathsep.join(str(Path(path).absolute()) for path in sys.path if path)
     # -P keeps the current folder, with its arbitrary files, out of the host's import path
@@ -343,7 +342,7 @@ def _detached(kind: str, folder: Path, order: str, log: IO[bytes]) -> "subproces
         stdout=subprocess.DEVNULL,
         stderr=log,
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": paths, "PYTHONIOENCODING": "utf-8"},  # the encoding in which its log is read
+        env={**os.environ, "PYTHONPATH": paths, "PYTHONIOENCODING": "utf-8"},  # the log is read as UTF-8
         start_new_session=True,
         creationflags=flags,
     )

@@ -1,4 +1,4 @@
-"""Host's half: listens, counts its clients, serves each in its own thread, exits after the last one."""
+"""Host: listens, serves each client in its own thread, and exits after the last one."""
 
 import json
 import logging
@@ -34,15 +34,15 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 HANDSHAKE_S = 10.0
-"""Longest wait for a client's half of the handshake, which takes about a millisecond."""
+"""Longest wait for a client's handshake, which takes about a millisecond."""
 LOCK_S = 10.0
-"""Longest wait for the lock of a host that is starting or exiting."""
+"""Longest wait for the lock while another host starts or exits."""
 TICK_S = 0.5
 """Maximum interval of the checks for idle time."""
 LEAST_TICK_S = 0.01
-"""Minimum interval of these checks: without linger time they would keep a core busy."""
+"""Minimum interval of these checks, so that a host without linger time does not keep a core busy."""
 FIRST_S = 2.0
-"""Minimum life of a host without clients: the client that started it is about to connect."""
+"""Minimum life of a host, so that the client that started it can connect."""
 
 
 class Server:
@@ -55,7 +55,7 @@ class Server:
         self._linger_s = linger_s
         self._state = threading.Lock()
         self._clients: dict[int, dict[str, Any]] = {}
-        """The connected programs, by number of their connection."""
+        """Connected programs by number of the connection."""
         self._connections = count()
         self._had_client = False
         self._calls = 0
@@ -63,7 +63,7 @@ class Server:
         self._stop = stop
 
     def run(self, listener: "Listener", key: bytes) -> None:
-        """Serve until the linger time is over, the service wants to exit, or `stop` is set.
+        """Serve until the linger time is over, the service must exit, or `stop` is set.
 
         Clients with a call in progress lose their connection and use the next host.
         """
@@ -84,7 +84,7 @@ class Server:
                 connection = listener.accept()
             except OSError:
                 logger.debug("a connection was not accepted", exc_info=True)
-                time.sleep(0.01)  # for a system without free file descriptors
+                time.sleep(0.01)  # wait for free file descriptors
                 continue
             try:
                 threading.Thread(target=self._attend, args=(connection, key), daemon=True).start()
@@ -99,13 +99,13 @@ class Server:
             self._last = time.monotonic()
 
     def _dismiss(self, number: int) -> None:
-        """Forget a client that hung up; one that was never admitted has not prolonged the host's life."""
+        """Forget a client that hung up. A refused one does not prolong the host's life."""
         with self._state:
             if self._clients.pop(number, None) is not None:
                 self._last = time.monotonic()
 
     def _attend(self, connection: "Connection", key: bytes) -> None:
-        """Serve one client, after a handshake in this thread so that it delays no other client."""
+        """Serve one client. The handshake is in this thread too, to delay no other client."""
         from multiprocessing import AuthenticationError
 
         number = next(self._connections)
@@ -128,7 +128,7 @@ class Server:
                 self._dismiss(number)
 
     def _admit(self, number: int, connection: "Connection") -> bool:
-        """Answer a greeting; return whether the caller may make calls."""
+        """Answer `hello`, and return whether the caller may make calls."""
         _hello, (protocol, *_others), options = connection.recv()
         caller = options.get("caller") or {}
         if protocol != self._kind.protocol:
@@ -142,9 +142,9 @@ class Server:
         return True
 
     def _refusal(self, protocol: Any, caller: dict[str, Any]) -> dict[str, Any]:
-        """Return the answer to a caller of another version, in values of every version, and leave if nothing is lost.
+        """Return the answer to a caller of another version, in a form that all versions understand.
 
-        A host without clients leaves for any caller, one with idle clients for a newer caller.
+        A host without clients then exits. One with idle clients exits if the caller is newer.
         """
         with self._state:
             is_older = is_newer(protocol, self._kind.protocol)
@@ -163,7 +163,7 @@ class Server:
         except (AppError, ValueError) as error:
             logger.debug("%s failed", method, exc_info=True)
             return False, error.with_traceback(None)
-        except Exception as error:  # reported to the client; this host goes on
+        except Exception as error:  # reported to the client; the host goes on
             logger.error("%s failed", method, exc_info=True)
             path = log_file.log_path()
             if path is None:
@@ -175,9 +175,9 @@ class Server:
 
 
 def serve(path: str, argument: str) -> int:
-    """Run a host of the kind at `path` as this process and return its exit status; `argument` is the order as JSON.
+    """Run a host of the kind at `path` in this process, with the order `argument` (JSON); return its exit status.
 
-    SIGTERM ends it like the departure of the last client.
+    SIGTERM makes it exit cleanly.
     """
     import faulthandler
     import signal
@@ -196,7 +196,7 @@ def serve(path: str, argument: str) -> int:
 def host(kind: HostKind, folder: Path, linger_s: float, stop: threading.Event) -> int:
     """Run a host until it is idle or `stop` is set, and return its exit status.
 
-    The status is 0 also if another host has the folder, and the system's error number if the folder allows no host.
+    The status is 0 even if another host has the folder, or the system's error number if the folder is unusable.
     """
     from filelock import FileLock, Timeout
 
@@ -208,7 +208,7 @@ def host(kind: HostKind, folder: Path, linger_s: float, stop: threading.Event) -
                 lock.acquire()
                 break
             except Timeout:
-                # its owner serves, is about to serve, or is exiting
+                # the lock's owner is serving, starting or exiting
                 if (folder / "host.json").exists() or time.monotonic() > deadline:
                     logger.info("another host has the folder")
                     return 0
@@ -231,7 +231,7 @@ def _run(folder: Path, service: Service, server: Server) -> None:
         server.run(listener, key)
     finally:
         entry = host_entry(folder)
-        if entry and entry["address"] == str(listener.address):  # else the folder was deleted and created again
+        if entry and entry["address"] == str(listener.address):  # else the folder was recreated
             delete_file(folder / "host.json")
         listener.close()
         if socket_folder:

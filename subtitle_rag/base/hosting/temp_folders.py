@@ -12,9 +12,9 @@ from pathlib import Path
 logger = logging.getLogger(__name__)
 
 OLD_S = 2 * 86_400
-"""Minimum age of a stray folder: no command runs as long, and a running host is asked."""
+"""Minimum age of a leftover: no command runs this long, and hosts are probed."""
 _NAME = re.compile(r"subtitle-rag-(?:eval-)?[a-z0-9_]{8}")
-"""Names that `tempfile` makes for hosts, their clients, installers and evaluations."""
+"""Names of the program's temporary folders."""
 
 
 def sweep_temp_folders() -> None:

@@ -1,1 +1,1 @@
-"""Installed packages, where this copy comes from, and installation of extras."""
+"""Installed packages, the origin of this installation, and installing extras."""

@@ -1,1 +1,1 @@
-"""Vectors and points as all rooms exchange them: their names, pieces and batches."""
+"""Vectors and points as exchanged between packages: names, pieces and batches."""

@@ -1,1 +1,1 @@
-"""Verbs of `eval`. `cli` finds the group by name, without importing anything else here."""
+"""The verbs of `eval`. `cli` finds the group by name, without importing the rest."""

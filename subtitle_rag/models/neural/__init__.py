@@ -1,1 +1,1 @@
-"""Encoders and rerankers, and the process that keeps them in memory."""
+"""Encoders, rerankers, and the process that keeps them in memory."""

@@ -1,8 +1,8 @@
-"""Playback from a second of a video: links and players.
+"""Playback from a given second of a video, by links and players.
 
 Players are command templates, never shell strings. They run in their own session without a terminal, so they neither
-draw over the app nor end with it. A player gets the file next to the captions, if any, else the link; a browser only
-gets links.
+draw over the app nor end with it. A player gets the video file next to the captions, or else the link; browsers only
+get links.
 """
 
 import os

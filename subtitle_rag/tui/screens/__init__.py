@@ -1,1 +1,1 @@
-"""The screens, a room each with its widgets, text and state, over `base_screen`."""
+"""The screens: one package each, with its widgets, text and state. `base_screen` is their base class."""

@@ -1,4 +1,4 @@
-"""The base of all full screens, and what they all do with a scene: play, link, mark, copy, export."""
+"""Base class of full screens, and their common commands on scenes: play, link, mark, copy, export."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 
 class SceneActions:
-    """Runs the commands of one screen; `BaseScreen.action_scene` names them."""
+    """The commands on scenes, for one screen."""
 
     def __init__(self, screen: Screen[None], context: AppContext) -> None:
         self._screen = screen
         self._context = context
 
     def run(self, command: str, scene: "Scene") -> None:
-        """Run the command `scene('…')` of a key, or `play`. Raises KeyError if there is none of this name."""
+        """Run a command by the name in its action `scene('…')`, or `play`. Raises KeyError if it is unknown."""
         {
             "play": self._context.playback.play,
             "choose_player": self._context.playback.find_players,
@@ -46,7 +46,7 @@ class SceneActions:
         }[command](scene)
 
     def _mark(self, scene: "Scene") -> None:
-        """Mark a scene, or open note and tag of a marked one."""
+        """Mark a scene. If it is marked already, edit its note and tag."""
         mark = self._context.marks.scenes.mark_of(scene)
         if mark is None:
             self._context.marks.add(scene)
@@ -54,7 +54,7 @@ class SceneActions:
             self.edit(mark)
 
     def edit(self, mark: "Mark") -> None:
-        """Open note and tag of a mark."""
+        """Open the dialog for a mark's note and tag."""
         marks = self._context.marks
         save, remove = partial(marks.edit, mark), partial(marks.remove, mark)
         self._screen.app.push_screen(MarkScreen(mark, marks.scenes.tags, save=save, remove=remove))
@@ -72,12 +72,12 @@ class SceneActions:
         self._context.playback.copy_markdown(scene, mark.note if mark else "", mark.tag if mark else "")
 
     def copy_quote(self, line: "Scene") -> None:
-        """Copy a line of a transcript with its source."""
+        """Copy a transcript line with its source."""
         quote = quote_scene(line.video, line.at_ms, line.text)
         self._context.playback.copy_text(quote, _("Quote copied, with its source."))
 
     def export(self, sources: Sequence[ExportSource]) -> None:
-        """Open the export of the sources that have scenes. Without any, say so."""
+        """Open the export dialog for the sources with scenes. If there are none, show a toast."""
         if filled := [source for source in sources if source.scenes]:
             self._screen.app.push_screen(ExportScreen(self._context, filled))
         else:
@@ -89,21 +89,21 @@ class SceneActions:
 
 
 class BaseScreen(Screen[None]):
-    """A screen with a footer in the user's language.
+    """A full screen with a footer.
 
-    Bindings are class attributes, made before the language is known: their texts are message ids.
+    Bindings are class attributes, created before the language is set, so their texts are message ids.
     """
 
     FOOTER: ClassVar[str] = ""
-    """Ids of the commands in the footer, at most seven, in the order that all footers have."""
+    """Ids of the commands in the footer, at most seven, in the order common to all footers."""
 
     FIELD_FOOTER: ClassVar[str] = "scene.play screen.enter screen.back app.commands app.help app.quit"
-    """The same while a field has the focus, which takes all letters."""
+    """The same while a field has the focus and letters are text."""
 
     OPENED_BY: ClassVar[str] = ""
     """The app's action that opens the page."""
     SHOWS_VIDEOS: ClassVar[bool] = False
-    """A video can be chosen there, whose transcript opens by a key."""
+    """Whether a video can be chosen, so that the keys for transcript and overview work."""
 
     def __init__(self, context: AppContext) -> None:
         super().__init__()
@@ -111,10 +111,10 @@ class BaseScreen(Screen[None]):
         self.scene_actions = SceneActions(self, context)
         self._has_widgets = False
         self.run_in_thread = partial(run_in_thread, self)
-        """Runs work in a thread that ends with the screen, and posts its message or that of its failure here."""
+        """Runs work in a thread that is cancelled with the screen; see `threads.run_in_thread`."""
 
     def on_mount(self) -> None:
-        """Mark the sample as what it is; Textual calls this beside the `on_mount` of a subclass."""
+        """Label the sample library. Textual calls this in addition to a subclass's `on_mount`."""
         self._has_widgets = True
         self.refresh_bindings()
         if self.context.settings.is_sample:
@@ -123,26 +123,26 @@ class BaseScreen(Screen[None]):
 
     @property
     def in_field(self) -> bool:
-        """Whether letters are typed into a field."""
+        """Whether a text field has the focus."""
         return isinstance(self.focused, TextField)
 
     @property
     def footer_ids(self) -> list[str]:
-        """Ids of the commands that the footer shows at this moment, as far as they can be run."""
+        """Ids of the commands in the footer at the moment; disabled ones are skipped."""
         return (self.FIELD_FOOTER if self.in_field else self.FOOTER).split()
 
     def label(self, id: str) -> str:  # noqa: ARG002 - for subclasses
-        """Return a word or two in the place of a command's own; empty: its own."""
+        """Return another label for a command in the footer; empty for the default."""
         return ""
 
     @property
     def chosen_moment(self) -> VideoMoment | None:
-        """The video that is chosen, and its time."""
+        """The chosen video and time."""
         scene = self.find_scene()
         return VideoMoment(scene.video, scene.at_ms) if scene else None
 
     def find_scene(self) -> "Scene | None":
-        """Return the scene for the keys of scenes. A screen with a list of scenes says so if none is chosen."""
+        """Return the scene that commands act on. A screen with a list shows a toast if none is chosen."""
         return None
 
     def action_scene(self, command: str) -> None:
@@ -152,24 +152,21 @@ class BaseScreen(Screen[None]):
 
     @on(events.TextSelected)
     def _text_selected(self) -> None:
-        """Copy what the mouse has selected, on its release."""
+        """Copy the text selected with the mouse, on release."""
         if text := self.get_selected_text():
             self.context.playback.copy_text(text, _("The selected text is copied."))
 
     def show_marks(self) -> None:
-        """Redraw the marks, if the screen shows any: they were read or changed."""
+        """Redraw the marks after they were read or changed."""
         for scenes in self.query(SceneList):
             scenes.redraw()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Return what `allows` does, and False before the screen has its widgets and when it closes.
-
-        Textual asks then too: a key may follow at once, and the footer of the screen below asks for its own commands.
-        """
+        """Return `allows`, or False while the screen is mounting or closing, when Textual may ask too."""
         return self._has_widgets and self.is_attached and self.allows(action, parameters)
 
     def allows(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002 - for subclasses
-        """Return whether an action can be done; None if its key is shown and does nothing."""
+        """Return whether an action is possible; None to show its key disabled."""
         return True
 
     def action_back(self) -> None:

@@ -1,1 +1,1 @@
-"""What several screens use: values, text and widgets, which know nothing of the app."""
+"""Values, text and widgets shared by several screens, independent of the app."""

@@ -1,8 +1,7 @@
-"""The question, and the conversation with its scenes.
+"""The question field and the conversation with its scenes.
 
-Enter has the rule of the search: an input method may deliver its last syllable after Enter. So the question stays in
-the field until the first word of its answer is there. If the field has another text by then, another Enter asks that in
-the place of the first question.
+An input method may deliver its last syllable after Enter. So the question stays in the field until its answer begins.
+If the field has changed by then, a second Enter replaces the question by the new text.
 """
 
 from functools import partial
@@ -46,9 +45,9 @@ if TYPE_CHECKING:
 
 READING_TICK_S = 1.0
 RECENT_ANSWERS = 10
-"""Answers that the page lists."""
+"""Listed answers."""
 MODEL = "llm.model"
-"""The setting of the model that answers."""
+"""Setting of the model for answers."""
 
 
 class AnswerPage(Vertical):
@@ -64,7 +63,7 @@ class AnswerPage(Vertical):
         self.recent = RecentAnswers()
         self.dialogue = Dialogue(context.runtime, context.context_pause, self.post_message)
         self._search_query = ""
-        """The last query that came from the search screen."""
+        """The last query taken from the search screen."""
         self.set_reactive(AnswerPage.counts, counts)
 
     def compose(self) -> ComposeResult:
@@ -79,7 +78,7 @@ class AnswerPage(Vertical):
         self.set_interval(READING_TICK_S, self._show_reading_time)
 
     def take(self, query: str) -> None:
-        """Take a new query of the search screen as the next question."""
+        """Offer a new query from the search screen as the next question."""
         if query and query != self._search_query and not self.dialogue.running:
             self._search_query = query
             self.dialogue.restart()
@@ -94,7 +93,7 @@ class AnswerPage(Vertical):
         self.query_bar.set_hint("")
 
     def ask_typed(self) -> None:
-        """Ask the question in the field, and hand the keyboard over to the answer."""
+        """Ask the question in the field, and focus the answer."""
         text = self.question.typed
         if address := typed_url(text):
             self.question.value = ""
@@ -116,7 +115,7 @@ class AnswerPage(Vertical):
         except UsageError as error:
             self.query_bar.set_hint(error.message)
             return
-        # a syllable that an input method commits after Enter belongs to this question and must not replace it
+        # a syllable committed after Enter belongs to this question and must not replace it
         self.question.cursor_position = len(self.question.value)
         self._show_new_answer()
 
@@ -127,7 +126,7 @@ class AnswerPage(Vertical):
         self.pane.focus()
 
     def begin_question(self) -> None:
-        """Ask the typed question about other scenes, or make room for a new question."""
+        """Ask the typed question about new scenes, or empty the field for a new question."""
         if self.can_restart():
             self.dialogue.restart()
             self._show_restart()
@@ -135,7 +134,7 @@ class AnswerPage(Vertical):
                 self._ask(self.question.typed)
 
     def ask_again(self) -> None:
-        """Ask the last question once more: after a loop with another seed, without its model by another one."""
+        """Ask the last question again: with another seed if the answer was a loop, else with a chosen model."""
         turn = self.dialogue.turns[-1] if self.dialogue.turns else None
         if turn is None or not self.can_restart():
             return
@@ -159,7 +158,7 @@ class AnswerPage(Vertical):
         return setting, installed_models(runtime)
 
     def _choose_model(self, found: "tuple[AppSetting, list[str]]") -> None:
-        """Let the user choose one of the installed models, and ask it. Without any, ask again."""
+        """Let the user choose an installed model, then ask again. Without models, ask again at once."""
         from subtitle_rag.workflows.app_settings import change_app_setting
 
         setting, models = found
@@ -180,7 +179,7 @@ class AnswerPage(Vertical):
             self._ask_anew()
 
     def ask_whole(self) -> None:
-        """Ask the typed or the last question of all captions, or of the best scenes after an answer from all."""
+        """Ask the typed or last question about all captions; after such an answer, about the best scenes again."""
         question = self.question.typed or (self.dialogue.turns[-1].question if self.dialogue.turns else "")
         if not question:
             self.query_bar.set_hint(_("Type a question first."))
@@ -190,14 +189,14 @@ class AnswerPage(Vertical):
             self._ask(question)
 
     def can_restart(self) -> bool:
-        """Return whether no answer is under way. If one is, say so."""
+        """Return whether no answer is running. If one is, show a toast."""
         if self.dialogue.running:
             hint = _("Wait for the end of this answer, or stop it with {key}.")
             self.query_bar.set_hint(hint.format(key=key("screen.back")))
         return not self.dialogue.running
 
     def stop(self) -> bool:
-        """Stop the answer that is under way. False without one, and while one is stopping."""
+        """Stop the running answer. Return False if there is none or it is stopping already."""
         if not self.dialogue.running or self.dialogue.stopping:
             return False
         self.dialogue.stop()
@@ -235,7 +234,7 @@ class AnswerPage(Vertical):
             self._ask(next_question)
 
     def _clear(self, turn: QuestionTurn) -> None:
-        """Make room for the next question once the answer has text, unless it is in the field already."""
+        """Empty the field once the answer begins, unless it has the next question already."""
         if turn.text and self.question.typed == turn.question:
             self.question.value = ""
 
@@ -246,7 +245,7 @@ class AnswerPage(Vertical):
         self.question.focus()
 
     def move(self, rows: int) -> None:
-        """Move through the last questions, or through the numbers of the answers; out of the field first."""
+        """Move through the recent questions or the numbers of the answers; leaves the field first."""
         if not self.recent.has_focus and self.dialogue.turns:
             self.pane.focus()
             self.pane.step(rows)
@@ -260,7 +259,7 @@ class AnswerPage(Vertical):
             run_in_thread(self, self._read_recent, ActionFailed, take=self._show_recent, group="recent", exclusive=True)
 
     def _read_recent(self) -> dict[int, tuple[Content, QuestionTurn]]:
-        """Return row and turn of the last answers, the newest first, by id."""
+        """Return the rows and turns of the last answers by id, newest first."""
         library = self.context.runtime.library
         answers = library.answers.latest(RECENT_ANSWERS)
         videos = library.videos_by_id(*{source.video for answer in answers for source in answer.sources})
@@ -314,7 +313,7 @@ class AnswerPage(Vertical):
 
 
 def _state(dialogue: Dialogue, *, show_times: bool) -> str:
-    """Return the stage of the current answer, or the number of its scenes."""
+    """Return the current answer's stage, or its number of scenes."""
     if not dialogue.turns:
         return ""
     turn = dialogue.turns[-1]

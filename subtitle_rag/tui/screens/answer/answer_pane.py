@@ -1,4 +1,4 @@
-"""Answers of a conversation, with numbers that jump to the cited seconds."""
+"""The answers of a conversation, with numbers that link to the cited scenes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class AnswerPane(VerticalScroll):
-    """A cursor moves through the numbers. The page stays at its end while an answer grows, unless the user scrolls."""
+    """The conversation. A cursor moves through the numbers; a growing answer scrolls along unless the user scrolls."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(str(number), f"play_number({number})", show=False) for number in range(1, 10)
@@ -31,7 +31,7 @@ class AnswerPane(VerticalScroll):
 
     @dataclass
     class NumberChosen(Message):
-        """The number under the cursor was clicked, or its digit pressed."""
+        """A number was clicked under the cursor, or its digit was pressed."""
 
     def __init__(self) -> None:
         self._drawing = Static(id="said", markup=False)
@@ -42,15 +42,15 @@ class AnswerPane(VerticalScroll):
         self._cursor: CitationRef | None = None
 
     def on_focus(self) -> None:
-        """Move the terminal's caret here; otherwise an input method would compose in the field."""
+        """Move the terminal's caret here, so that an input method does not compose in the field."""
         self.app.cursor_position = self.region.offset
 
     def reset(self) -> None:
-        """Forget the number that the user moved to."""
+        """Clear the cursor."""
         self._cursor = None
 
     def show(self, turns: Sequence[QuestionTurn], counts: "Counts | None", *, to_end: bool = False) -> None:
-        """Show a conversation about a library with these counts; None while it opens."""
+        """Show a conversation. `counts` are the library's; None while it opens."""
         self._turns, self._counts = turns, counts
         self.can_focus = bool(turns)
         count = len(self.listed_turn.sources)
@@ -58,7 +58,7 @@ class AnswerPane(VerticalScroll):
         self.draw(to_end=to_end)
 
     def draw(self, *, to_end: bool = False) -> None:
-        """Redraw the turns. Their text grows while a model answers."""
+        """Redraw the turns."""
         to_end = self._cursor is None and (to_end or self.scroll_y >= self.max_scroll_y - 1)
         if self._turns:
             width = self._drawing.content_size.width
@@ -87,7 +87,7 @@ class AnswerPane(VerticalScroll):
 
     @property
     def listed_turn(self) -> QuestionTurn:
-        """The turn with listed scenes: the last one that has any."""
+        """The turn whose scenes are listed: the last one with any."""
         return next((turn for turn in reversed(self._turns) if turn.sources), QuestionTurn(""))
 
     @property
@@ -101,7 +101,7 @@ class AnswerPane(VerticalScroll):
 
     @property
     def has_choice(self) -> bool:
-        """Whether the user has moved to a number."""
+        """Whether the user has chosen a number."""
         return self._cursor is not None
 
     def step(self, rows: int) -> None:
@@ -116,7 +116,7 @@ class AnswerPane(VerticalScroll):
         self._move_cursor(refs[index])
 
     def choose(self, number: int) -> bool:
-        """Move to the scene of a number. Returns False if the last answer has none."""
+        """Move the cursor to a number. Returns False if the last answer does not have it."""
         refs = conversation.citation_refs(self._turns)
         ref = next((ref for ref in reversed(refs) if ref.number == number and ref.at is None), None)
         if ref is not None:
@@ -133,7 +133,7 @@ class AnswerPane(VerticalScroll):
             self.post_message(self.NumberChosen())
 
     def on_click(self, event: events.Click) -> None:
-        """Move to a number with the first click, and play its scene with the second one."""
+        """Move to a number on the first click, and play its scene on the second."""
         if (meta := event.style.meta.get(META)) is None:
             return
         ref = CitationRef(*meta)
@@ -143,7 +143,7 @@ class AnswerPane(VerticalScroll):
             self._move_cursor(ref)
 
     def find_scene(self) -> "Scene | None":
-        """Return the scene of the number under the cursor, else of the first number; None without any."""
+        """Return the scene of the number under the cursor, else of the first number; None if there is none."""
         refs = conversation.citation_refs(self._turns)
         ref = self._cursor or next(iter(refs), None)
         source = self._turns[ref.turn].source(ref.number) if ref else None

@@ -1,4 +1,4 @@
-"""Questions to the library, answered by a local model: on one page the question, its answer and the last questions."""
+"""Questions about the library, answered by a local model, and the recent questions."""
 
 from typing import TYPE_CHECKING, ClassVar
 
@@ -97,7 +97,7 @@ class AnswerScreen(BaseScreen):
     # --- keys ---
 
     def allows(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action == "take":  # there Enter opens an answer
+        if action == "take":  # in the list, Enter opens an answer
             return not self.in_recent
         return super().allows(action, parameters)
 
@@ -105,7 +105,7 @@ class AnswerScreen(BaseScreen):
         after_typing(self, self._enter)
 
     def _enter(self) -> None:
-        """Ask, or play the chosen number. A second Enter after a question only chooses the first one."""
+        """Ask the question, or play the chosen number. Enter right after a question only chooses the first number."""
         if self.in_field:
             self.page.ask_typed()
         elif self.pane.has_choice:
@@ -127,7 +127,7 @@ class AnswerScreen(BaseScreen):
         self.page.move(rows)
 
     def action_copy(self) -> None:
-        """Copy the answer under the cursor, else the last one."""
+        """Copy the answer under the cursor, or the last one."""
         turn = self.pane.chosen_turn
         if turn is None:
             self.app.notify(_("There is no answer yet."), markup=False)
@@ -135,7 +135,7 @@ class AnswerScreen(BaseScreen):
             self.context.playback.copy_text(quote_answer(turn), _("Answer copied, with what it cites."))
 
     def action_back(self) -> None:
-        """Stop the answer; then go from the field to the answer; then leave. A stopping answer does not hold it."""
+        """Go back one step: stop the answer, leave the field, close the screen. A stopping answer is not waited for."""
         if self.page.stop():
             return
         if self.in_field and self.page.dialogue.turns:

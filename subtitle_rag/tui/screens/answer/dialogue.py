@@ -1,4 +1,4 @@
-"""The questions and answers of the answer screen, one at a time. Further questions are about the same scenes."""
+"""The conversation of the answer screen. Follow-up questions are about the same scenes."""
 
 import queue
 import threading
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 
 GROWTH_S = 0.1
-"""Shortest time between two repaints of a growing answer: each can make an input method's window flicker."""
+"""Shortest interval of repainting a growing answer: repaints can make an input method's window flicker."""
 
 
 class AnswerThread(AppThread):
-    """One conversation. It answers its questions one after the other and stores the answers in the library."""
+    """Answers the questions of one conversation in order, and stores the answers in the library."""
 
     def __init__(self, runtime: "Runtime", post: Callable[[Message], object], *, whole: bool | None = None) -> None:
         """See `AnswerOptions` for `whole`."""
@@ -37,12 +37,12 @@ class AnswerThread(AppThread):
         self._ending = False
 
     def ask(self, turn: QuestionTurn, query: Query | None) -> None:
-        """Queue a question, or without `query` the last one once more, with another seed."""
+        """Queue a question. Without `query`, ask the last one again with another seed."""
         self._stop_answer.clear()
         self._questions.put((turn, query))
 
     def stop(self) -> None:
-        """End the current answer; its text so far stays."""
+        """Stop the current answer, keeping its text."""
         self._stop_answer.set()
 
     @property
@@ -50,7 +50,7 @@ class AnswerThread(AppThread):
         return self._stop_answer.is_set()
 
     def end(self) -> None:
-        """Stop, and end the thread."""
+        """Stop the answer and end the thread."""
         self._ending = True
         self._stop_answer.set()
         self._questions.put(None)
@@ -63,7 +63,7 @@ class AnswerThread(AppThread):
                 try:
                     talk = talk or self._conversation(opened)
                     self._answer(talk, turn, query)
-                except Exception as error:  # whatever a door throws, the app stays up
+                except Exception as error:  # no failure may end the app
                     self._post(AnswerEnded(turn, error=to_app_error(error)))
 
     def _conversation(self, opened: ExitStack) -> "Conversation":
@@ -91,7 +91,7 @@ class AnswerThread(AppThread):
 
 
 class Dialogue:
-    """Owns the turns and the thread that answers. Its messages go to `post`."""
+    """Owns the turns and the answering thread, whose messages go to `post`."""
 
     def __init__(self, runtime: "Runtime", pause: ContextPause, post: Callable[[Message], object]) -> None:
         self._runtime = runtime
@@ -99,11 +99,11 @@ class Dialogue:
         self._post = post
         self._talk: AnswerThread | None = None
         self._whole: bool | None = None
-        """Whether the conversation reads all captions instead of the best scenes; None: where they are short."""
+        """Whether the conversation reads all captions instead of the best scenes; None: if they are short enough."""
         self.turns: list[QuestionTurn] = []
         self._requested_at = 0.0
         self.next_question: str | None = None
-        """Asked at the end of the current answer."""
+        """The question to ask after the current answer."""
 
     @property
     def running(self) -> bool:
@@ -119,10 +119,10 @@ class Dialogue:
         return self._talk is not None and any(turn.text for turn in self.turns)
 
     def ask(self, question: str) -> None:
-        """Ask while nothing runs.
+        """Ask a question, while no answer is running.
 
         Raises:
-            UsageError: The question has a filter that is wrong.
+            UsageError: The question has an invalid filter.
         """
         turns = [turn for turn in self.turns if turn.text] if self.follows else []
         query = Query(question, question) if turns else parse_query(question)
@@ -136,7 +136,7 @@ class Dialogue:
         self._talk.ask(turn, query)
 
     def ask_again(self) -> bool:
-        """Ask the last question once more if its answer was a loop; return whether it was."""
+        """If the last answer was a loop, ask its question again. Return whether it was."""
         answer = self.turns[-1].answer if self.turns else None
         if self._talk is None or answer is None or answer.ending != "loop":
             return False
@@ -147,7 +147,7 @@ class Dialogue:
         return True
 
     def ask_next(self, question: str) -> bool:
-        """Ask after the current answer, and return True. Without a word of it, ask in its place, and return False."""
+        """Ask after the current answer and return True; if that has not begun, ask instead of it and return False."""
         self.next_question = question
         if self.turns[-1].text:
             return True
@@ -156,24 +156,24 @@ class Dialogue:
 
     @property
     def read_whole(self) -> bool:
-        """Whether the last answer has read all captions."""
+        """Whether the last answer was based on all captions."""
         evidence = self.turns[-1].evidence if self.turns else None
         return evidence is not None and evidence.kind in ("transcript", "library")
 
     def stop(self) -> None:
-        """Stop the current answer; its text so far stays."""
+        """Stop the current answer, keeping its text."""
         if self._talk:
             self._talk.stop()
 
     def restart(self, turns: Sequence[QuestionTurn] = (), *, whole: bool | None = None) -> None:
-        """Begin with these turns; the next question searches for scenes, or reads all captions if `whole`."""
+        """Begin a new conversation with these turns. The next question searches scenes, or all captions if `whole`."""
         self.halt()
         self._talk = None
         self._whole = whole
         self.turns = list(turns)
 
     def answer_changed(self, message: EvidenceFound | PromptSent | AnswerGrew) -> bool:
-        """Add evidence, request or text to the turn. Return whether this is a new stage: evidence, or first text."""
+        """Add evidence, request or text to the turn. Return whether a new stage began: evidence or the first text."""
         turn = message.turn
         turn.request = None
         if isinstance(message, EvidenceFound):
@@ -186,7 +186,7 @@ class Dialogue:
         return is_first
 
     def count_reading(self) -> bool:
-        """Note how long the model has been reading; return whether it is."""
+        """Update how long the model has been reading. Return False if it is not."""
         turn = self.turns[-1] if self.running else None
         if turn is None or turn.request is None:
             return False
@@ -194,7 +194,7 @@ class Dialogue:
         return True
 
     def answer_ended(self, message: AnswerEnded) -> str | None:
-        """Complete the turn. Return the question that is to be asked next."""
+        """Complete the turn. Return the next question, if any."""
         turn, answer = message.turn, message.answer
         turn.answer, turn.error, turn.request = answer, message.error, None
         if answer is not None:
@@ -208,11 +208,11 @@ class Dialogue:
     # --- the end ---
 
     def halt(self) -> None:
-        """Stop the current answer, and end the thread."""
+        """Stop the current answer and end the thread."""
         if self._talk:
             self._talk.end()
 
     def wait(self, seconds: float) -> None:
-        """After `halt`: wait at most `seconds` until the answer so far is in the library."""
+        """After `halt`, wait at most `seconds` for the answer to be saved."""
         if self._talk:
             self._talk.join(seconds)

@@ -1,4 +1,4 @@
-"""The last questions with stored answers."""
+"""The recent questions with stored answers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class RecentAnswers(OptionList):
         self._turns: dict[int, QuestionTurn] = {}
 
     def fill(self, answers: Mapping[int, tuple[Content, QuestionTurn]]) -> None:
-        """Show these answers: row and turn by id."""
+        """Show these answers: rows and turns by id."""
         index = self.highlighted or 0
         self._turns = {id: turn for id, (_row, turn) in answers.items()}
         self.clear_options()
@@ -47,7 +47,7 @@ class RecentAnswers(OptionList):
         if self.screen.focused is self:
             self.highlighted = (self.highlighted or 0) + rows
         else:
-            self.screen.set_focus(self)  # at once, unlike `focus`: another key may follow
+            self.screen.set_focus(self)  # `focus` would act later; another key may follow at once
 
     @property
     def _current(self) -> int | None:

@@ -1,1 +1,1 @@
-"""The checks of `doctor`, live."""
+"""The screen with `doctor`'s checks."""

@@ -1,7 +1,7 @@
-"""Checks of `doctor`, each shown with its result and remedy when it ends.
+"""`doctor`'s checks, each with its result and remedy once it has run.
 
-Probes run in daemon threads, because the app waits for Textual's workers when it ends, and a hanging service takes a
-minute. Probes of the runtime's parts share one thread, since they wait for the same lock.
+Checks run in daemon threads, since a hanging service would delay the app's exit by a minute in a Textual worker. Checks
+that need the runtime's lock share one thread.
 """
 
 import threading
@@ -47,7 +47,7 @@ LABELS = {
     "network": "YouTube",
 }
 THREADS = 3
-"""In addition to the thread for the runtime's parts."""
+"""Threads for checks that do not need the runtime's lock."""
 
 
 @dataclass
@@ -63,7 +63,7 @@ class CheckRow(Horizontal):
         super().__init__(self._head, self._body, id=f"check-{name}", classes="check")
 
     def show(self, check: Check | None) -> None:
-        """Show the result, or None while the probe runs."""
+        """Show the result; None while the check runs."""
         if check is None:
             self.say("…", "")
         else:
@@ -77,10 +77,10 @@ class CheckRow(Horizontal):
 
 
 class CheckList(Vertical):
-    """Rows of checks; in a narrow terminal the passed ones share one line."""
+    """Rows of checks. In a narrow terminal, passed ones share one line."""
 
     def __init__(self, names: Iterable[str], probe: Callable[[str], Check]) -> None:
-        """`probe` runs one check, in a thread."""
+        """Create rows for the checks. `probe` runs one check, in a thread."""
         self._rows = {name: CheckRow(name) for name in names}
         self._passed = Static(id="checks-well", markup=False)
         super().__init__(self._passed, *self._rows.values(), id="checks")
@@ -99,7 +99,7 @@ class CheckList(Vertical):
         return bool(self._under_way)
 
     def start(self, names: Sequence[str] | None = None) -> None:
-        """Run all probes, or the given ones, except for running ones."""
+        """Run all checks or the given ones, unless they are running."""
         names_to_run = [name for name in names or self.names if name not in self._under_way]
         self._under_way.update(names_to_run)
         for name in names_to_run:
@@ -116,7 +116,7 @@ class CheckList(Vertical):
                 threading.Thread(target=self._run, args=(queue,), name="check", daemon=True).start()
 
     def on_unmount(self) -> None:
-        """Start no more probes."""
+        """Start no more checks."""
         for queue in self._queues:
             queue.clear()
 

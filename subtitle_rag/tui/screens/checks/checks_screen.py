@@ -1,4 +1,4 @@
-"""All checks of `doctor`, live."""
+"""The screen with all of `doctor`'s checks."""
 
 from typing import ClassVar
 
@@ -44,7 +44,7 @@ class ChecksScreen(BaseScreen):
         self._show_title()
 
     def action_network(self) -> None:
-        """Run the one check that sends something."""
+        """Run the check that uses the network."""
         self.checks.start([NETWORK])
         self._show_title()
         self.call_after_refresh(self.query_one("#all-checks").scroll_end, animate=False)  # the row is mounted by then

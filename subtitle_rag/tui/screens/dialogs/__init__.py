@@ -1,1 +1,1 @@
-"""Modal screens about scenes, help and installation."""
+"""Dialogs for scenes, export, help and installation."""

@@ -1,4 +1,4 @@
-"""Choice among a scene's copies in other videos, to play one."""
+"""Dialog to play one of a scene's copies in other videos."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -42,7 +42,7 @@ class CopiesScreen(ListDialog["Scene"]):
 
 
 def _row(copy: "Scene") -> Content:
-    """Return time and title, and below them the details that distinguish videos of the same title."""
+    """Return time and title, and a second line that distinguishes videos with the same title."""
     start = clock(copy.at_ms).rjust(TIME_CELLS)
     about = Content.styled(channel_and_date(copy.video), MUTED)
     return Content.assemble((start, "bold"), "  ", clean(copy.video.title), "\n", " " * (TIME_CELLS + 2), about)

@@ -1,4 +1,4 @@
-"""Export of scenes into a file or the clipboard, with a preview of the text."""
+"""Dialog to export scenes to a file or the clipboard, with a preview."""
 
 import os
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ FORMATS = {
     "srt": N_("Subtitles (SRT)"),
     "vtt": N_("Subtitles (VTT)"),
 }
-"""Formats by name, in the order of the list."""
+"""Labels of the formats by name, in the order of the list."""
 MOST_LINES = 200
 """Most lines of the preview."""
 MOST_CHARACTERS = 500
@@ -59,14 +59,14 @@ class ExportScreen(ListDialog[None]):
     page = getters.query_one("#export-preview", VerticalScroll)
 
     def __init__(self, context: AppContext, sources: Sequence[ExportSource]) -> None:
-        """`sources` are the choices of scenes, at least one."""
+        """Offer the scenes of `sources`, at least one."""
         super().__init__()
         self.context = context
         self._sources = sources
         self.source = sources[0]
         self._export: ExportText | None = None
         self._replaceable: Path | None = None
-        """The file that the next Enter overwrites."""
+        """The file that another Enter overwrites."""
 
     def compose(self) -> ComposeResult:
         with framed(Vertical(id="export"), _("Export"), self._keys()):
@@ -145,9 +145,7 @@ class ExportScreen(ListDialog[None]):
         )
 
     def _is_awaited(self, source: ExportSource, format: str) -> bool:
-        """Return whether scenes and format are still the chosen ones: a key may have changed them while the text was
-        made.
-        """
+        """Return whether scenes and format are still chosen; the user may have changed them meanwhile."""
         return (source, format) == (self.source, self.format)
 
     def _show_text(self, source: ExportSource, format: str, export: "ExportText") -> None:

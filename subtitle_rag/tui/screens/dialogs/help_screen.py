@@ -1,4 +1,4 @@
-"""Help over a screen: its keys and their meaning."""
+"""Help: the keys of a screen."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -26,7 +26,7 @@ Row = tuple[str, str]
 
 
 class HelpScreen(Dialog[None]):
-    """The keys of the screen below, its footer's first; redrawn for each width."""
+    """The keys of the screen below, those in its footer first."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         ENTER,
@@ -34,7 +34,7 @@ class HelpScreen(Dialog[None]):
     ]
 
     def __init__(self, about: Screen[Any]) -> None:
-        """`about` is the screen below, which has a footer."""
+        """Show help for the screen `about`."""
         super().__init__()
         self._sections = list(_sections(about))
         self._text = Static(id="keys", markup=False)
@@ -59,7 +59,7 @@ class HelpScreen(Dialog[None]):
 
 
 def _sections(about: Screen[Any]) -> Iterator[tuple[str, list[Row]]]:
-    """Yield titles and rows: the footer's keys, other keys of the screen, and keys that work everywhere."""
+    """Yield titles and rows: keys in the footer, other keys of the screen, and global keys."""
     first = [hint.id for bar in about.query(KeyBar) for hint in bar.hints]
     nodes = [node for node in about.walk_children() if node.display]
     everywhere = commands_of(about.app)

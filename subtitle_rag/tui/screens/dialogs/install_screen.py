@@ -1,4 +1,4 @@
-"""Choice of a way to install search by meaning; if the program cannot install, shows the commands."""
+"""Dialog to choose how to install search by meaning. Shows commands if the program cannot install."""
 
 from textual import on
 from textual.app import ComposeResult
@@ -65,7 +65,7 @@ class InstallScreen(ListDialog[str]):
 
 
 def _row(way: InstallWay) -> Content:
-    """Return title, sizes and benefit of a way."""
+    """Return the title, sizes and benefit of a way."""
     lines = [Content.styled(way.title, "bold"), Content.styled(way.detail, MUTED)]
     if way.gain:
         lines.append(Content.styled(way.gain, MUTED))

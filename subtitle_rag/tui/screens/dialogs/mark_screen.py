@@ -1,4 +1,4 @@
-"""Note and tag of a mark."""
+"""Dialog for a mark's note and tag."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar
@@ -41,7 +41,7 @@ class MarkScreen(Dialog[None]):
     def __init__(
         self, mark: "Mark", tags: Sequence[str], *, save: Callable[[str, str], object], remove: Callable[[], object]
     ) -> None:
-        """`tags` are the ones in use. `save` is called with note and tag."""
+        """Edit a mark. `tags` are the existing tags; `save` is called with note and tag."""
         super().__init__()
         self._mark = mark
         self._tags = tags
@@ -68,7 +68,7 @@ class MarkScreen(Dialog[None]):
                 yield Static(Content.styled(_("Tags: {tags}").format(tags=tags), MUTED), markup=False)
 
     def on_mount(self) -> None:
-        """Dismiss the toasts: on a low screen the one about this dialog's key covers its fields."""
+        """Dismiss the toasts: on a low screen, the one that names this dialog's key would cover its fields."""
         self.app.clear_notifications()
 
     def action_take(self) -> None:

@@ -1,4 +1,4 @@
-"""Ctrl+O: the players for a scene, with what each can do."""
+"""Dialog to choose a player for a scene."""
 
 from collections.abc import Callable
 from typing import ClassVar
@@ -35,7 +35,7 @@ class PlayerScreen(ListDialog[str]):
     ]
 
     def __init__(self, message: PlayersFound, *, prefer: Callable[[str], object]) -> None:
-        """`prefer` makes a player the default one."""
+        """Offer the players of `message`. `prefer` makes a player the default."""
         super().__init__()
         self._prefer = prefer
         self._scene = message.scene
@@ -60,7 +60,7 @@ class PlayerScreen(ListDialog[str]):
         return text.format(play=key("screen.enter"), prefer=key("player.prefer"), close=key("screen.back"))
 
     def _about(self) -> Content:
-        """Return the scene, and its link if this computer has no screen for players."""
+        """Return the scene, with its link if there is no display for players."""
         scene = self._scene
         title = Content.assemble((clock(scene.at_ms), "bold"), "  ", clean(scene.video.title))
         if self._offers:
@@ -75,7 +75,7 @@ class PlayerScreen(ListDialog[str]):
         self.rows.highlighted = at
 
     def _row(self, number: int) -> Content:
-        """Return the digit, name and abilities of a player, and a mark on the default one."""
+        """Return a player's digit, name and abilities, and a mark if it is the default."""
         name, what = self._offers[number]
         digit = f"{number + 1}" if number < DIGITS else " "
         label = Content.styled(clean(name), "bold").truncate(NAME_CELLS, ellipsis=True, pad=True)

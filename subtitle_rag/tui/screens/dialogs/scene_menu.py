@@ -1,4 +1,4 @@
-"""Actions of a scene, opened by a right click."""
+"""The context menu of a scene."""
 
 from collections.abc import Sequence
 
@@ -39,7 +39,7 @@ class SceneMenu(ListDialog[str]):
 
 
 def _row(id: str) -> Content:
-    """Return the key of a command, and its sentence."""
+    """Return a command's key and sentence."""
     keys = next(map(keymap.key_text, keymap.keys(id)), "")
     label = Content.styled(keys, "bold").truncate(KEY_CELLS, pad=True)
     return Content.assemble(" ", label, _(COMMANDS[id].description))

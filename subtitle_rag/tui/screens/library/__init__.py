@@ -1,1 +1,1 @@
-"""The library and the field that captions come in by."""
+"""The library screen: its tables, and the field to add captions."""

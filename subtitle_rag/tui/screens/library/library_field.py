@@ -1,4 +1,4 @@
-"""The one field through which captions come in, with the line that says what its text means."""
+"""The field to add captions, and the line that explains its text."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class FailureLines(Static):
-    """What the last job and the background did not bring, or why a job or the field's text was refused."""
+    """Failures of the last job and the background work, or why the field's text was refused."""
 
     def __init__(self) -> None:
         super().__init__(id="failures", markup=False)
@@ -63,11 +63,11 @@ class FailureLines(Static):
 
 
 BLOCKING = ("terminal", "disk", "kiwi", "qdrant", "yt-dlp")
-"""The checks whose failure leaves a beginner without captions or a search; none sends anything."""
+"""Checks whose failure prevents fetching captions or searching; none uses the network."""
 
 
 class Beginning(Static):
-    """The page of an empty library: how to begin, and one line where something blocks that."""
+    """The page of an empty library: how to begin, and what prevents it, if anything."""
 
     def __init__(self, context: AppContext) -> None:
         super().__init__(id="beginning", markup=False)
@@ -75,7 +75,7 @@ class Beginning(Static):
         self._has_begun = False
 
     def begin(self) -> None:
-        """Show how to begin, and look once whether anything blocks; never for pictures, which must not differ."""
+        """Show how to begin, and run the checks once (not for pictures, which must be reproducible)."""
         if self._has_begun:
             return
         self._has_begun = True
@@ -101,9 +101,9 @@ class LibraryField(Vertical):
         self._row_actions = row_actions
         self._failures = failures
         self._is_refused = False
-        """The line of failures says why the field's text was not taken."""
+        """Whether the failure line is about the field's text."""
         self.names_lists = False
-        """An address of a video in the field names a list, too."""
+        """Whether the video address in the field also names a list."""
 
     # --- what the text means ---
 
@@ -127,7 +127,7 @@ class LibraryField(Vertical):
             self.refresh_bindings()
 
     def say(self, line: str) -> None:
-        """Show a line in the border of the field, until its text changes."""
+        """Show a line in the field's border until its text changes."""
         label_panel(self, _("Import"), line)
 
     # --- the text is taken ---
@@ -154,7 +154,7 @@ class LibraryField(Vertical):
             self._start(message)
 
     def _start(self, message: messages.FieldTaken) -> None:
-        """Index what the field names."""
+        """Start a job for the field's text."""
         check = message.check
         self._failures.show_job(None)
         requests = [JobRequest(sources=(source,)) for source in check.sources] or [JobRequest(check.paths)]
@@ -164,14 +164,14 @@ class LibraryField(Vertical):
             self.path.value = ""
 
     def _refuse(self, error: AppError) -> None:
-        """Say why the field's text is not taken, until the text changes."""
+        """Show why the field's text was refused, until it changes."""
         self._failures.show_error(error)
         self._is_refused = True
 
     # --- lists of addresses ---
 
     def _read_list(self, path: Path) -> None:
-        """Ask whether all that a list names is fetched."""
+        """Ask whether to fetch everything in a list of addresses."""
         library = self.context.runtime.library
         run_in_thread(
             self,

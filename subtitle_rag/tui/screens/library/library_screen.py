@@ -1,7 +1,4 @@
-"""The library: its contents, the commands on their rows, and the one field through which captions come in.
-
-An empty library opens here.
-"""
+"""The library screen: its tables, and the field to add captions. The app opens here if the library is empty."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
@@ -80,7 +77,14 @@ class LibraryScreen(BaseScreen):
         *,
         begin_query: Callable[[str], object],
     ) -> None:
-        """`typed` returns the text for the field once that is there. `begin_query` puts one into that of the search."""
+        """Open the library screen.
+
+        Args:
+            context: Runtime and controllers.
+            counts: The library's size; None while it opens.
+            typed: Returns the field's initial text; called when the field exists.
+            begin_query: Puts the beginning of a query into the search field.
+        """
         super().__init__(context)
         self._begin_query = begin_query
         self.tables = LibraryTables(show_times=context.show_times)
@@ -129,7 +133,7 @@ class LibraryScreen(BaseScreen):
             self._beginning.update(Content.styled(_("Opening the library…"), MUTED))
 
     def list_videos(self) -> None:
-        """Read the rows of the tables again."""
+        """Reread the rows of the tables."""
         self.run_in_thread(
             self._read_videos, messages.LibraryFailed, take=self._show_rows, group="list", exclusive=True
         )
@@ -145,7 +149,7 @@ class LibraryScreen(BaseScreen):
         self._tables_changed()
 
     def take_address(self, address: str) -> None:
-        """Put an address into the field, in the place of its text."""
+        """Replace the field's text by an address."""
         self.field.path.focus()
         self.field.path.replace_value(address)
 
@@ -154,7 +158,7 @@ class LibraryScreen(BaseScreen):
 
     @on(messages.FieldChecked)
     def _field_checked(self, message: messages.FieldChecked) -> None:
-        """List only what the words in the field name."""
+        """List only the videos that match the words in the field."""
         if message.typed == self.field.path.value:
             self.tables.look_for(message.typed if message.check.kind == "words" else "")
 
@@ -182,18 +186,18 @@ class LibraryScreen(BaseScreen):
         parts = [app.removal_line, app.other_run_line, *progress_briefs(app.job, app.stages)]
         progress = "  ".join(filter(None, parts))
         self.tables.show_progress(progress)
-        if self._has_no_rows:  # the border of the videos is not seen
+        if self._has_no_rows:  # the videos' border, which shows the progress otherwise, is hidden
             self._detail.update(progress)
             self._detail.display = bool(progress)
 
     def first_windows(self) -> None:
-        """Return to the search, which works from now on, if the app opened here and the field is empty."""
+        """Go to the search, which now has something to find, if the app opened here and the field is empty."""
         if self._opened_empty and self.is_current and not self.field.path.value:
             self.dismiss()
 
     def job_ended(self, job: Job, error: AppError | None) -> None:
         self._job_changed(job)
-        self.list_videos()  # reasons and times can change where no count does
+        self.list_videos()  # reasons and times can change even if no count does
         if error is not None and job.reason is None:
             self.failures.show_error(error)
         elif not job.failures and not job.stopped:
@@ -232,7 +236,7 @@ class LibraryScreen(BaseScreen):
 
     @on(RowTable.Selected, "#videos")
     def _video_selected(self) -> None:
-        """Search in the video alone: only the words are still to be typed."""
+        """Begin a query that is limited to the video."""
         state = self.tables.videos.value
         if state is not None:
             self._begin_query(f"{in_video(state.video.id, state.video.title)} ")
@@ -254,7 +258,7 @@ class LibraryScreen(BaseScreen):
         self._leave_field_or_table(back=False)
 
     def action_move(self, _rows: int) -> None:
-        """Go from the field to the videos that its words name."""
+        """Go from the field to the matching videos."""
         self._focus_table(self.tables.videos)
 
     def action_back(self) -> None:
@@ -275,7 +279,7 @@ class LibraryScreen(BaseScreen):
             self._focus_table(table)
 
     def _refresh_keys(self) -> None:
-        """Redraw the footer only if a key came or went: every repaint can make it flicker."""
+        """Redraw the footer only if its keys changed, to avoid flicker."""
         state = tuple(self.row_actions.can_run(action, self.tables.row) for action in ROW_ACTIONS)
         state += (self.tables.has_focus, self.tables.has_failures, self.field.names_lists)
         if state != self._footer_state:
@@ -284,7 +288,7 @@ class LibraryScreen(BaseScreen):
 
     @property
     def footer_ids(self) -> list[str]:
-        """Nothing tells of all videos, or of a playlist, what it is about."""
+        """The footer without the overview for rows that have none: all videos, and playlists."""
         has_overview = self.chosen_moment or self.chosen_channel
         return [id for id in super().footer_ids if id != "app.overview" or has_overview]
 
@@ -298,7 +302,7 @@ class LibraryScreen(BaseScreen):
     def allows(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         in_tables = self.tables.has_focus  # letters are typed into the field
         match action:
-            case "move":  # the tables have their own
+            case "move":  # the tables handle it themselves
                 return self.field.path.has_focus and bool(self.tables.videos.row_count) and not self._has_no_rows
             case "take":  # in a table, Enter chooses a row
                 return self.field.names_lists if parameters == (True,) else self.field.path.has_focus

@@ -56,10 +56,7 @@ class RowActions:
             self._context.removals.ask(target)
 
     def offer_listening(self, name: str, otherwise: Callable[[], object] | None = None) -> None:
-        """Ask whether to listen to what this names, once it is known what that takes.
-
-        `otherwise` is called where all of it has captions.
-        """
+        """Ask whether to transcribe the named videos, with an estimate. If all have captions, call `otherwise`."""
         from subtitle_rag.workflows import pipeline
 
         def take(offer: "ListeningOffer") -> None:

@@ -1,1 +1,1 @@
-"""Marked scenes."""
+"""The screen with the marked scenes."""

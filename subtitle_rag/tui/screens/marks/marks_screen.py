@@ -90,7 +90,7 @@ class MarksScreen(BaseScreen):
         return self.context.marks.scenes
 
     def show_marks(self) -> None:
-        """List the marks, the newest first, after they or the words in the field were changed."""
+        """List the marks, newest first, after they or the field's words have changed."""
         if self._tag not in self._scenes.tags:
             self._tag = None
         words = self.text_field.typed.casefold().split()
@@ -103,7 +103,7 @@ class MarksScreen(BaseScreen):
         self.refresh_bindings()
 
     def allows(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action == "remove" and self.text_field.has_focus:  # its keys delete letters there
+        if action == "remove" and self.text_field.has_focus:  # in the field, its keys delete letters
             return False
         if action == "filter":
             return bool(self._scenes.tags)
@@ -144,7 +144,7 @@ class MarksScreen(BaseScreen):
         after_typing(self, self._enter)
 
     def _enter(self) -> None:
-        """Play. From the field go to the marks: a syllable that comes late must not play another one."""
+        """Play the mark. In the field only go to the list: a late syllable may still change the filter."""
         if self.text_field.has_focus:
             self.rows.focus()
         else:
@@ -183,12 +183,12 @@ class MarksScreen(BaseScreen):
             self.scene_actions.export([listed, one_scene])
 
     def action_filter(self) -> None:
-        """List the marks with the next tag, and after the last tag all."""
+        """Filter by the next tag; after the last tag, list all."""
         tags = [None, *self._scenes.tags]
         self._tag = tags[(tags.index(self._tag) + 1) % len(tags)]
         self.show_marks()
 
 
 def _said(mark: "Mark") -> str:
-    """Return what words of a filter are looked for in."""
+    """Return the text of a mark that the filter searches."""
     return " ".join((mark.line, mark.note, mark.tag, mark.title, mark.channel)).casefold()

@@ -1,1 +1,1 @@
-"""What a video or channel is about."""
+"""The screen with the overview of a video or channel."""

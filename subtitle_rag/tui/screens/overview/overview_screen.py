@@ -1,4 +1,4 @@
-"""What a video or channel is about: its summary, and rows that open a second or a video."""
+"""The overview of a video or channel: its summary, and rows that open a scene or a video."""
 
 from typing import TYPE_CHECKING, ClassVar
 

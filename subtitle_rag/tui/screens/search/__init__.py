@@ -1,1 +1,1 @@
-"""The query and its scenes."""
+"""The search screen: the query and its scenes."""

@@ -1,9 +1,9 @@
-"""Searches for the query while it is typed, and the queries to choose instead: the last searches, and suggestions.
+"""Search while typing, and the queries to choose instead: recent searches and suggestions.
 
-A key after a quiet moment is searched at once. Keys in quick succession are debounced: one search at their end.
+A key after a pause is searched at once; fast keys are debounced into one search at the end.
 
-The scenes of `bm25` come first. With models, the query is encoded after a longer pause, and the same scenes come in a
-better order once or twice.
+The scenes of `bm25` come first. With models, the query is encoded after a longer pause, and the scenes are reordered
+once or twice.
 """
 
 import asyncio
@@ -40,11 +40,11 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 DEBOUNCE_S = 0.2
-"""Keys that follow each other more quickly than this are one search; a syllable of Hangul takes longer to type."""
+"""Longest pause between keys of one search; a Hangul syllable takes longer to type."""
 ALL_OF = 4
-"""More than there are retrievers: a limit that cuts nothing off."""
+"""More than the number of retrievers, so that `ALL_OF * depth` cuts nothing off."""
 PAUSE_S = 0.3
-"""How much longer nothing is typed before models are asked: half a word is not worth their time."""
+"""Additional pause before models are used: half a word is not worth their time."""
 
 
 class LiveSearch:
@@ -55,23 +55,23 @@ class LiveSearch:
         self._context = context
         self._typed_at = -math.inf
         self._moved: AppError | None = None
-        """That the index is elsewhere by now, read by the last search."""
+        """The error of the last search if the index has moved."""
         self._further: Worker[object] | None = None
-        """The last search for further scenes, until they have arrived."""
+        """The running search for further scenes."""
         self._reported_codes: set[str] = set()
-        """Codes of failures that were shown: every search has them again."""
+        """Codes of the failures shown already; each search repeats them."""
 
     def cancel(self) -> None:
         for group in ("debounce", "search", "further"):
             self._owner.workers.cancel_group(self._owner, group)
 
     def search_soon(self, query: str) -> None:
-        """Debounce: search at once after a quiet moment, else when quick typing ends."""
+        """Search at once after a pause, else when fast typing ends."""
         before, self._typed_at = self._typed_at, time.monotonic()
         if self._typed_at - before > DEBOUNCE_S:
             self.search_now(query, pause=DEBOUNCE_S + PAUSE_S)
         else:
-            # the function, not its coroutine: an app that ends would leave that one unawaited
+            # not a coroutine, which would stay unawaited if the app ended
             search = partial(self._search_later, query)
             self._owner.run_worker(search, group="debounce", exclusive=True, exit_on_error=False)  # type: ignore[arg-type]
 
@@ -89,7 +89,7 @@ class LiveSearch:
             self._start(partial(self._search, query, pause, least))
 
     def search_further(self, query: str, depth: int, *, pause: float) -> None:
-        """Search after a pause for all scenes among `depth` windows from each retriever, unless it is under way."""
+        """Search for all scenes in the best `depth` windows of each retriever, unless this is running already."""
         if self._further is None or self._further.is_finished or self._further.is_cancelled:
             search = partial(self._search_further, query, depth, pause)
             self._further = self._owner.run_worker(
@@ -106,16 +106,16 @@ class LiveSearch:
             return
         try:
             searcher = self._context.runtime.searcher
-            # the order of what the list has stays; what follows has the order that it had before a reranker
+            # listed scenes keep their place, so only the others need an order, and they need no reranker
             result = searcher.search(parse_query(query), limit=ALL_OF * depth, rerank=False, depth=depth)
             message: Message = FurtherScenesFound(query, result, depth)
-        except Exception as error:  # whatever a door throws, the app stays up
+        except Exception as error:  # no failure may end the app
             message = SearchFailed(query, to_app_error(error))
         if not worker.is_cancelled:
             self._owner.post_message(message)
 
     def refine(self, query: str) -> None:
-        """Have the reranker read all candidates of a query whose scenes are shown."""
+        """Rerank all candidates of the displayed query."""
         self.cancel()
         self._start(partial(self._refine, query))
 
@@ -137,7 +137,7 @@ class LiveSearch:
                 self._owner.call_later(partial(self._context.app.notify, text, markup=False))
 
     def _stages(self, query: str, *, least: int = 0, **options: Any) -> "Iterator[SearchResult]":
-        """Yield the results of a query until the worker is cancelled. A failure is posted."""
+        """Yield the results of a query until the worker is cancelled. Posts a failure."""
         worker = get_current_worker()
         runtime, settings = self._context.runtime, self._context.settings
         try:
@@ -150,12 +150,12 @@ class LiveSearch:
                     yield result
                 if worker.is_cancelled:
                     return
-        except Exception as error:  # whatever a door throws, the app stays up
+        except Exception as error:  # no failure may end the app
             if not worker.is_cancelled:
                 self._owner.post_message(SearchFailed(query, to_app_error(error)))
 
     def report_failures(self, result: "SearchResult") -> None:
-        """Show each failure of a model or of the index once."""
+        """Show each failure of a model or the index once."""
         errors = [error for _name, error in result.missing]
         for error in filter(None, (*errors, self._moved)):
             if error.code not in self._reported_codes:
@@ -163,7 +163,7 @@ class LiveSearch:
                 self._context.app.tell(error)
 
     def load_models(self) -> None:
-        """Load models ahead. A failure is logged only: the first search with them reports it."""
+        """Load the models in advance. Failures are only logged: the first search reports them."""
         self._owner.run_worker(self._load_models, thread=True, group="models", exclusive=True, exit_on_error=False)
 
     def _load_models(self) -> None:
@@ -174,28 +174,28 @@ class LiveSearch:
 
 
 class RecentSearches:
-    """Reads and notes the last searches and the last place in workers of its owner, and looks for suggestions there.
+    """Reads and stores recent searches and the last place, and finds suggestions, in workers of its owner.
 
-    A search is noted when the user presses Enter for it or acts on its scenes, not while it is typed.
+    A search is stored when the user presses Enter or acts on its scenes, not while typing.
     """
 
     def __init__(self, owner: Widget, context: AppContext, changed: Callable[[str], object]) -> None:
-        """`changed` is called with the query of new suggestions; with an empty one for new searches."""
+        """Call `changed` after new suggestions with their query, and after new searches with an empty string."""
         self._owner = owner
         self._context = context
         self._changed = changed
         self.queries: list[str] = []
-        """The newest first."""
+        """Recent searches, newest first."""
         self.examples: Sequence[str] = ()
-        """Searches that find something, for who has not searched yet."""
+        """Searches that find something, for users without recent ones."""
         self.last_place: Scene | None = None
-        """The place that was played last."""
+        """The last place played."""
         self._suggested: tuple[str, list[Suggestion]] | None = None
-        """A query, and its suggestions."""
+        """A query and its suggestions."""
         self._writing = threading.Lock()
 
     def read(self) -> None:
-        """Read what the start page offers."""
+        """Read the offers of the start page."""
         remembers = self._context.settings.search.remember
         if remembers:
             self._change(recent_searches)
@@ -209,7 +209,7 @@ class RecentSearches:
         )
 
     def read_examples(self) -> None:
-        """Read the searches to try, once they can find something."""
+        """Read the example searches, once they can find something."""
         if self.queries or self.examples:
             return
         run_in_thread(self._owner, self._find_examples, lambda _error: None, take=self._take_examples, group="examples")
@@ -229,7 +229,7 @@ class RecentSearches:
         self._changed("")
 
     def note_place(self, scene: "Scene") -> None:
-        """Note where a scene plays."""
+        """Store the played scene as the last place."""
         if not self._context.settings.search.remember:
             return
         library = self._context.runtime.library
@@ -247,7 +247,7 @@ class RecentSearches:
 
     def note(self, text: str) -> None:
         def note(library: "Library") -> list[str]:
-            parse_query(text)  # half a filter is no search
+            parse_query(text)  # raises for incomplete filters, which are not stored
             return note_search(library, text)
 
         if text and self._context.settings.search.remember:
@@ -267,13 +267,13 @@ class RecentSearches:
     def _write(self, change: "Callable[[Library], list[str]]") -> None:
         try:
             library = self._context.runtime.library
-            with self._writing:  # or a list from before another search would come after it
+            with self._writing:  # in order, so that no older list replaces a newer one
                 self._owner.call_later(self._take_recents, change(library))
-        except Exception as error:  # a search works without being remembered
+        except Exception as error:  # searching works without the list
             to_app_error(error)
 
     def suggest(self, message: ScenesFound) -> None:
-        """Look for similar queries if this one has no scenes, or the library says none of its words."""
+        """Find similar queries if this one has no scenes, or if none of its words occur in the library."""
         text = message.text
         if message.result.final and not (message.result.scenes and message.result.has_known_word):
             run_in_thread(

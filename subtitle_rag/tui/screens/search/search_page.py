@@ -1,10 +1,10 @@
-"""The query and what is found for it: the field, the filters, and the scenes, or the calm page in their place.
+"""The search: field, filters, and the scenes, or the empty-state page instead.
 
-Enter in the field searches at once and goes to the scenes, where letters are commands. An input method for Hangul
-delivers the last syllable and Enter in one breath, while the scenes on the screen are still those of the text before.
-So the focus waits for the scenes of the text in the field, and Enter in the list plays none of another text.
+Enter in the field searches at once and moves to the scenes, where letters are commands. A Hangul input method delivers
+the last syllable together with Enter, while the list still has the scenes of the previous text. So the focus moves when
+the scenes match the text, and Enter in the list never plays a scene of another text.
 
-Models improve the order of the scenes once or twice after the first result; the highlight stays on its scene.
+Models reorder the scenes once or twice after the first result; the highlight stays on its scene.
 """
 
 from typing import TYPE_CHECKING, Literal
@@ -50,11 +50,11 @@ if TYPE_CHECKING:
 PageContent = Literal["welcome", "scenes", "no scenes", "failure"]
 
 UNFINISHED = ("bad_value", "empty_query", "unknown_value")
-"""Failures of a query that is not typed to its end: only the hint is shown."""
+"""Failures that an unfinished query can cause; only their hint is shown."""
 
 
 class ClearedQuery:
-    """The last query that was taken out of the field at once, and not letter by letter."""
+    """The last query that was cleared at once, not letter by letter."""
 
     def __init__(self) -> None:
         self.text = ""
@@ -69,7 +69,7 @@ class ClearedQuery:
 
 class SearchPage(Vertical):
     content: var[PageContent] = var("welcome")
-    """What it shows under the field."""
+    """The content below the field."""
 
     filter_bar = getters.query_one(FilterBar)
 
@@ -85,14 +85,14 @@ class SearchPage(Vertical):
         self.recent = RecentSearches(self, context, self._ready_queries_changed)
         self.counts: Counts | None = None
         self.error: AppError | None = None
-        """Why the library cannot be used."""
+        """Why the library is unusable."""
         self._new_videos = 0
         """Videos since the app was last opened."""
         self._cleared = ClearedQuery()
         self._immediate_query = ""
-        """The query that another part put into the field, to be searched without a pause."""
+        """A query that the program put into the field, to be searched without a pause."""
         self._entered_query: str | None = None
-        """The text of the last Enter: its failure is shown as a toast too."""
+        """The text at the last Enter, whose failure is also shown as a toast."""
 
     def compose(self) -> ComposeResult:
         yield self.query_bar
@@ -109,7 +109,7 @@ class SearchPage(Vertical):
 
     @property
     def is_open(self) -> bool:
-        """False while the app ends: the widgets of the screen are no more."""
+        """Whether the screen still has its widgets, which the app's exit removes."""
         return self.query_bar.is_attached
 
     @property
@@ -133,13 +133,13 @@ class SearchPage(Vertical):
         self._cleared.note(self.query_line.value)
         self._search_typed()
         self.filter_bar.show(query_chips(self.query_line.value))
-        self.ready_queries.leave()  # Enter must not take a query that the user typed past
+        self.ready_queries.leave()  # Enter must not take a ready query after further typing
         if self.typed and self.typed == self._immediate_query:
             self.search_now()
         self._immediate_query = ""
 
     def _search_typed(self) -> None:
-        if self.typed and self.typed == self._entered_query:  # Enter came before this message
+        if self.typed and self.typed == self._entered_query:  # Enter has searched already
             return
         self._entered_query = None
         self.query_bar.set_hint("")
@@ -152,7 +152,7 @@ class SearchPage(Vertical):
             self.draw()
             preview.show(None)
         elif self.typed == self.results.text:
-            self.results.set_progress(None)  # the typing before has ended a refinement
+            self.results.set_progress(None)  # typing has ended the refinement
             self.results.set_stale(False)
             self.results.show_preview()
             if self.results.result and not self.results.result.final:
@@ -167,18 +167,18 @@ class SearchPage(Vertical):
             self.live_search.search_soon(self.typed)
 
     def search_now(self) -> None:
-        """Search for the text in the field without a pause."""
+        """Search for the field's text without a pause."""
         if self.is_usable and self.typed:
             self.live_search.search_now(self.typed)
 
     def search_for(self, text: str) -> None:
-        """Put a ready query into the field, and search it at once."""
+        """Put a ready query into the field and search at once."""
         self.query_line.focus()
         self._immediate_query = text
         self.query_line.replace_value(text)
 
     def enter(self) -> None:
-        """Go to the scenes of the text in the field, once they are there; take a chosen ready query."""
+        """Take the chosen ready query, or go to the scenes once they match the field's text."""
         if self.ready_queries.choose() or not self.typed:
             return
         if address := typed_url(self.typed):
@@ -197,10 +197,7 @@ class SearchPage(Vertical):
             self.results.scenes.focus()
 
     def chosen_scene(self) -> "Scene | None":
-        """Return the chosen line or scene, or open the rest of a video.
-
-        Where the scenes are those of another text, search for it instead.
-        """
+        """Return the chosen line or scene, or expand the chosen video. If the list is outdated, search instead."""
         if line := self.results.preview.line_scene:
             return line
         if self.typed == self.results.text:
@@ -212,14 +209,14 @@ class SearchPage(Vertical):
 
     @property
     def can_restore(self) -> bool:
-        """Whether the field is empty and had a query before."""
+        """Whether the field is empty and a cleared query can be restored."""
         return self.is_open and not self.typed and bool(self._cleared.text)
 
     def restore(self) -> None:
-        """Bring back the query that was cleared."""
+        """Restore the cleared query."""
         self.search_for(self._cleared.text)
 
-    # --- filters, which are words of the query ---
+    # --- filters ---
 
     @on(FilterBar.FilterRemoved)
     def _filter_removed(self, message: FilterBar.FilterRemoved) -> None:
@@ -230,14 +227,14 @@ class SearchPage(Vertical):
         before = self.query_line.value
 
         def rewrite(after: str | None) -> None:
-            # an input method may deliver a syllable after Ctrl+F: the field has it, `before` has not
+            # a syllable may arrive after Ctrl+F: it is in the field, but not in `before`
             if after is not None and after != before:
                 self.rewrite(transfer_filters(self.query_line.value, before, after))
 
         self.app.push_screen(FilterScreen(self.context, before), rewrite)
 
     def rewrite(self, text: str) -> None:
-        """Search for a text with other filters."""
+        """Replace the query by one with other filters, and search."""
         self.query_line.focus()
         if text != self.typed:
             self.search_for(text)
@@ -255,7 +252,7 @@ class SearchPage(Vertical):
 
     def _ready_queries_changed(self, text: str) -> None:
         self.draw_scenes()
-        self.screen.refresh_bindings()  # the footer says whether there are queries to choose
+        self.screen.refresh_bindings()  # the footer depends on the ready queries
         if text and text == self.typed:
             self._draw_notice()
 
@@ -263,7 +260,7 @@ class SearchPage(Vertical):
 
     @on(ScenesFound)
     def _scenes_found(self, message: ScenesFound) -> None:
-        if message.text != self.typed:  # its successor is on the way
+        if message.text != self.typed:  # outdated: another search is running
             return
         is_composing = _ends_in_half_syllable(message.text) and self._entered_query != message.text
         if not self.results.accepts(message.text, message.result, is_composing=is_composing):
@@ -297,7 +294,7 @@ class SearchPage(Vertical):
 
     @on(SearchFailed)
     def _search_failed(self, message: SearchFailed) -> None:
-        """Show the failure under the field. One of the library takes the place of all scenes."""
+        """Show the failure under the field, or instead of the scenes if the library is unusable."""
         error = message.error
         if message.text != self.typed:
             return
@@ -310,12 +307,12 @@ class SearchPage(Vertical):
             self.context.app.tell(error)
 
     def search_again(self) -> None:
-        """Search again as the library has changed, unless the user is typing."""
+        """Search again after the library has changed, unless the user is typing."""
         if self.is_open and self.is_usable and self.typed and self.results.text == self.typed:
             self.live_search.search_now(self.typed, least=len(self.results.result.scenes) if self.results.result else 0)
 
     def toggle_refinement(self) -> None:
-        """Have the reranker read all candidates of the query, after the scenes on the screen, or stop it."""
+        """Start or stop reranking all candidates of the query."""
         if self.stop_refinement():
             return
         if self.is_usable and self.typed and self.typed == self.results.text and self.results.scenes.row_count:
@@ -326,7 +323,7 @@ class SearchPage(Vertical):
             self.context.app.notify(_("There are no scenes to refine yet."), markup=False)
 
     def stop_refinement(self) -> bool:
-        """Stop the refinement and keep the order so far. Return False if none was running."""
+        """Stop the refinement, keeping the order. Return False if none was running."""
         if self.results.result is None or self.results.result.rerank_progress is None:
             return False
         self.live_search.cancel()
@@ -356,13 +353,13 @@ class SearchPage(Vertical):
         self.recent.read_examples()
 
     def fail(self, error: AppError) -> None:
-        """Show why the library cannot be used, in the place of all scenes."""
+        """Show why the library is unusable, instead of the scenes."""
         self.error = error
         self.results.clear()
         self.draw()
 
     def retry(self) -> None:
-        """Open the library again that could not be opened."""
+        """Try again to open the library."""
         if error := self.error:
             self.error = None
             self._draw_counter()
@@ -384,12 +381,12 @@ class SearchPage(Vertical):
             counter.say("" if ready else _("getting ready…"))
 
     def draw_index(self, windows: int, all_windows: int) -> None:
-        """Tell how many windows a new index has."""
+        """Show how many windows of the library a new index has."""
         count = f"{windows:,}/{all_windows:,}"
         self.query_bar.counter.say(_("new index: {count} windows").format(count=count))
 
     def _draw_notice(self) -> None:
-        """Show under the field what to know of the search, and let → take another query or a filter by date."""
+        """Show a notice about the search under the field; → takes the query or date filter that it suggests."""
         result, suggestions = self.results.result, self.recent.suggested(self.results.text or "")
         first = suggestions[0] if suggestions and result and result.scenes else None
         period = offer_period(result.query.raw) if result and first is None else None
@@ -399,7 +396,7 @@ class SearchPage(Vertical):
 
     @property
     def _indexing(self) -> str:
-        """What is being indexed, here or in another window."""
+        """The running indexing, here or in another window."""
         app = self.context.app
         return app.other_run_line or (job_brief(app.job) if app.job and not app.job.ended else "")
 
@@ -407,12 +404,12 @@ class SearchPage(Vertical):
         self.recent.note_place(message.scene)
 
     def _draw_start(self) -> None:
-        """Draw the calm page again, if it is on the screen."""
+        """Redraw the start page if it is visible."""
         if self.content != "scenes":
             self.draw_scenes()
 
     def draw_scenes(self) -> None:
-        """Show the calm page if there are no scenes, else the scenes."""
+        """Show the scenes, or the empty-state page if there are none."""
         if not self.is_open:
             return
         page, results = self.empty_state_page, self.results
@@ -435,5 +432,5 @@ class SearchPage(Vertical):
 
 
 def _ends_in_half_syllable(text: str) -> bool:
-    """Return whether an input method is at work on the last syllable."""
+    """Return whether the last syllable is still being composed."""
     return "ㄱ" <= text[-1:] <= "ㅣ"

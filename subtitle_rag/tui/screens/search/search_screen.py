@@ -1,4 +1,4 @@
-"""The first screen: a query, and its scenes. Enter goes from the one to the others, and plays there."""
+"""The first screen: a query and its scenes. Enter moves from the field to the scenes, and plays there."""
 
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, get_args
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 class SearchScreen(BaseScreen):
-    """Keys act on the transcript of the preview while it has the focus, else on the list."""
+    """Search, list and preview. Keys act on the preview's transcript while it has the focus, else on the list."""
 
     SHOWS_VIDEOS = True
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]  # noqa: RUF012 - Textual declares it so
@@ -52,7 +52,7 @@ class SearchScreen(BaseScreen):
     FOOTER = "scene.play scene.mark app.transcript app.ask scene.export app.library app.help"
     FIELD_FOOTER = "scene.play app.library list.down screen.back app.commands app.help app.quit"
     MENU = "app.ask app.library app.marks app.settings app.search list.down app.help app.quit"
-    """Without scenes, while no field has the focus."""
+    """The footer if there are no scenes and no field has the focus."""
     BINDINGS: ClassVar[list[BindingType]] = [
         PLAY,
         MARK,
@@ -86,7 +86,7 @@ class SearchScreen(BaseScreen):
         super().__init__(context)
         self.page = SearchPage(context, self.results)
         self._selects_on_return = False
-        """A page above the search has the focus: the query will be selected, so that typing replaces it."""
+        """Whether to select the query on return from another page, so that typing replaces it."""
 
     def compose(self) -> ComposeResult:
         yield self.page
@@ -117,7 +117,7 @@ class SearchScreen(BaseScreen):
         return self.page.content == "scenes"
 
     def label(self, id: str) -> str:
-        """In the field, keys lead out of it."""
+        """Return other labels for keys that leave the field."""
         if id == "scene.play" and self.in_field:
             return _("Search")
         if id == "list.down":
@@ -136,24 +136,24 @@ class SearchScreen(BaseScreen):
 
     @on(events.ScreenSuspend)
     def _left(self) -> None:
-        # what the user types may be back here before this event is
+        # checked now, since the user may return before the event is handled
         self._selects_on_return = self.app.screen is not self and isinstance(self.app.screen, BaseScreen)
 
     @on(events.ScreenResume)
     def _returned(self) -> None:
-        """Select the query behind a page: whoever comes back types the next one."""
+        """Select the query after return from another page, so that typing replaces it."""
         if self._selects_on_return and self.query_line.has_focus:
             self.query_line.select_all()
         self._selects_on_return = False
 
     def begin_query(self, text: str) -> None:
-        """Put the beginning of a query into the field: the user types the rest."""
+        """Put the beginning of a query into the field, for the user to continue."""
         self._selects_on_return = False
-        self.set_focus(self.query_line)  # it may have been among the scenes, where letters are commands
+        self.set_focus(self.query_line)  # from the list, where letters are commands
         self.query_line.replace_value(text)
 
     def take_query(self) -> str:
-        """Take what is typed out of the field."""
+        """Empty the field and return its text."""
         typed = self.query_line.value
         self.query_line.value = ""
         return typed
@@ -187,21 +187,21 @@ class SearchScreen(BaseScreen):
         after_typing(self, self._enter)
 
     def _enter(self) -> None:
-        """In the field, search and go to the scenes. Elsewhere play, if the scenes are those of the query."""
+        """In the field, search and go to the scenes. In the list, play."""
         if self.in_field or not self.lists_scenes:
             self.page.enter()
         elif scene := self.page.chosen_scene():
             self.scene_actions.run("play", scene)
 
     def action_scene(self, command: str) -> None:
-        """Run the command; a copied link has its query stored."""
+        """Run a command on the scene, and store the query as a recent search."""
         if scene := self.find_scene():
             if command == "copy_link" and scene.jump_url:
                 self.page.recent.note(self.query_line.typed)
             self.scene_actions.run(command, scene)
 
     def action_copy(self) -> None:
-        """Copy the link of the scene; in the transcript, the line with its source."""
+        """Copy the scene's link; in the transcript, the line with its source."""
         if line := self.preview.line_scene:
             self.scene_actions.copy_quote(line)
         else:
@@ -219,7 +219,7 @@ class SearchScreen(BaseScreen):
         self.scene_actions.export(sources)
 
     def action_back(self) -> None:
-        """Go a step back: from the field to the scenes or, without any, to the keys; from there to the empty field."""
+        """Go back one step: from the field to the scenes, or to the menu if there are none; then clear the field."""
         if self.page.stop_refinement() or self.results.uncover() or self.results.leave_transcript():
             return
         if not self.in_field:
@@ -233,7 +233,7 @@ class SearchScreen(BaseScreen):
             self.set_focus(None)
 
     def action_move(self, rows: int) -> None:
-        """Move through the scenes, which takes the focus out of the field, or through the ready queries."""
+        """Move through the scenes, leaving the field, or through the ready queries."""
         queries, scenes = self.page.ready_queries, self.scenes
         if rows < 0 and queries.highlighted_choice is None and self.in_field and self.page.can_restore:
             self.page.restore()

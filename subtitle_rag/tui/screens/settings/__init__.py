@@ -1,1 +1,1 @@
-"""The settings that a person judges."""
+"""The settings screen."""

@@ -27,7 +27,7 @@ MAX_ROWS = 10
 
 
 class SettingDialog(Dialog[str]):
-    """Returns the value as one types it."""
+    """Returns the value as typed text."""
 
     BINDINGS: ClassVar[list[BindingType]] = [ENTER, DOWN, UP]
 

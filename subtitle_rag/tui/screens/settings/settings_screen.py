@@ -1,4 +1,4 @@
-"""The settings of the config file: what each is, what has set it, and a way to change it without an editor."""
+"""The settings: values, origins, and changes to the config file."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
@@ -33,7 +33,7 @@ from subtitle_rag.workflows.app_settings import (
 
 THEME = "tui.theme"
 TYPED_TOO = ("llm.model", "models.encoder", "models.reranker")
-"""Settings whose choices are not all: a folder or another name may be typed."""
+"""Settings that also accept a typed value: a folder or another name."""
 
 
 class SettingTable(RowTable[AppSetting]):
@@ -57,12 +57,12 @@ class SettingsScreen(BaseScreen):
     ]
 
     def __init__(self, context: AppContext, *, reopen: Callable[[], object]) -> None:
-        """`reopen` closes the app and opens it again."""
+        """List the settings. `reopen` closes the app and opens it again."""
         super().__init__(context)
         self._reopen = reopen
         self.rows = SettingTable()
         self._undo: list[tuple[str, Any]] = []
-        """Keys and what the file said of them before each change."""
+        """Keys and their values in the file before each change."""
 
     def compose(self) -> ComposeResult:
         yield self.rows
@@ -104,7 +104,7 @@ class SettingsScreen(BaseScreen):
 
     @on(RowTable.Selected)
     def action_take(self) -> None:
-        """Switch a setting that is on or off; ask for the value of any other."""
+        """Toggle a switch, or ask for the value of any other setting."""
         setting = self.rows.value
         if setting is None or self._is_fixed(setting):
             return
@@ -122,7 +122,7 @@ class SettingsScreen(BaseScreen):
             )
 
     def _is_fixed(self, setting: AppSetting) -> bool:
-        """Say so if a change in the file would change nothing."""
+        """Return whether a change in the file would have no effect, and show why in a toast."""
         if setting.is_overridden:
             self.app.notify(setting_note(setting).splitlines()[-1], markup=False)
         return setting.is_overridden
@@ -192,7 +192,7 @@ class SettingsScreen(BaseScreen):
         self._say(clean(text))
 
     def _failed(self, error: AppError) -> None:
-        """Read the file again, and say why. Called in a worker."""
+        """Reread the file and show the failure. Called in a worker."""
         self.call_later(self._read)
         self.call_later(
             self.app.notify, clean(error.hint), title=clean(error.message), severity="warning", markup=False

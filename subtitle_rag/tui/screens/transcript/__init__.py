@@ -1,1 +1,1 @@
-"""All lines of a video."""
+"""The screen with a video's transcript."""

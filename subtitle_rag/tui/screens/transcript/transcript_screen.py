@@ -1,4 +1,4 @@
-"""All lines of a video, with search in them. It opens at the line of the scene; Enter plays from the chosen line."""
+"""A video's transcript with a search field. It opens at the scene's line; Enter plays from the chosen line."""
 
 from typing import TYPE_CHECKING, ClassVar
 
@@ -67,13 +67,13 @@ class TranscriptScreen(BaseScreen):
         self._moment = moment
         self._lines: SpokenLines | None = None
         self._gaps: frozenset[int] = frozenset()
-        """The lines that tell of speech without a text."""
+        """Lines that stand for speech without text."""
         self._matched: int | None = None
         """The line of the scene."""
         self._matches: dict[int, list[Span]] = {}
-        """What was typed here, by line."""
+        """Matches of the text typed here, by line."""
         self._query_words: dict[int, list[Span]] = {}
-        """The words of the search that led here, by line."""
+        """Matches of the search that led here, by line."""
 
     def compose(self) -> ComposeResult:
         yield QueryBar(TextField(_("Search in this transcript"), id="words"), _("Transcript"))
@@ -120,7 +120,7 @@ class TranscriptScreen(BaseScreen):
 
     @on(Input.Changed, "#words")
     def _find(self) -> None:
-        """Mark the matches, and go to the first one from the cursor on."""
+        """Mark the matches, and go to the first one at or after the cursor."""
         if self._lines is None:
             return
         self._matches = _without(self._gaps, find_spoken(self._lines, self.text_field.value))
@@ -133,7 +133,7 @@ class TranscriptScreen(BaseScreen):
         self._count()
 
     def action_match(self, step: int) -> None:
-        """Go to the next match, or to the next word of the search, and from the last one to the first."""
+        """Go to the next match, or the next word of the search; wraps around."""
         matches, cursor = list(self._marks)[::step], self.lines.cursor or 0
         if matches:
             self.lines.go_to(next((at for at in matches if step * (at - cursor) > 0), matches[0]))
@@ -162,7 +162,7 @@ class TranscriptScreen(BaseScreen):
         after_typing(self, self._enter)
 
     def _enter(self) -> None:
-        """Play. From the field go to the lines: a syllable that comes late must not play another line."""
+        """Play the line. In the field only go to the lines: a late syllable may still change the matches."""
         if self.text_field.has_focus:
             self.lines.focus()
         else:
@@ -192,5 +192,5 @@ class TranscriptScreen(BaseScreen):
 
 
 def _without(lines: frozenset[int], marks: dict[int, list[Span]]) -> dict[int, list[Span]]:
-    """Leave out marks in these lines."""
+    """Return the marks without those in `lines`."""
     return {at: spans for at, spans in marks.items() if at not in lines}

@@ -1,1 +1,1 @@
-"""The base of modal screens, and the one that asks before something is lost."""
+"""The base class of dialogs, and confirmations."""

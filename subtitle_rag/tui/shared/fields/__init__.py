@@ -1,1 +1,1 @@
-"""Text fields, the footer and the panels' borders."""
+"""Text fields, the footer, and panels with borders."""

@@ -1,1 +1,1 @@
-"""The work in the background: values, sentences and bars."""
+"""Background work: values, sentences and bars."""
