@@ -93,8 +93,8 @@ class AskOptions:
 @model_option
 @click.option("--prompt", type=FILE_PATH, help=N_("Use the prompt in FILE instead of the one in the settings."))
 @click.option("--follow", is_flag=True, help=N_("Then ask further questions about the same scenes, one a line."))
-@click.option("--context-only", is_flag=True, help=N_("Only print what the model would be given."))
-@click.option("--history", is_flag=True, help=N_("Show the answers that are kept on this computer."))
+@click.option("--context-only", is_flag=True, help=N_("Only print what would be sent to the model."))
+@click.option("--history", is_flag=True, help=N_("Show the saved answers."))
 @click.option("--forget", metavar="NUMBER|all", help=N_("Delete a saved answer, or all of them."))
 @yes_option
 @runtime_outcome

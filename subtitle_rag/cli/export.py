@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     "--format",
     "name",
     type=click.Choice(plugin_names(EXPORT_FORMATS)),
-    help=N_("The format; else the ending of FILE, else md."),
+    help=N_("The format. Default: by the ending of FILE, else md."),
 )
 @choose_scenes
 @click.option("-o", "--output", "file", metavar="FILE", help=N_("Write this file instead of standard output."))
-@click.option("--clips", metavar="DIR", help=N_("Where the clips of the scenes are, for Anki's cards."))
+@click.option("--clips", metavar="DIR", help=N_("Folder with the clips of the scenes, for Anki cards."))
 @force_option
 @runtime_outcome
 def export_(

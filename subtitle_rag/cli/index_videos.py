@@ -83,7 +83,7 @@ index_options = pack_options(
 )
 @newest_option
 @click.option("--since", metavar="DATE", help=N_("Only videos published on this day or later."))
-@click.option("--match", metavar="REGEX", help=N_("From YouTube, only videos whose title contains this."))
+@click.option("--match", metavar="REGEX", help=N_("Only YouTube videos whose title matches REGEX."))
 @click.option(
     "--tabs", metavar="TABS", help=N_("The tabs of a channel to fetch: videos,shorts,streams or some of them.")
 )
@@ -93,10 +93,10 @@ index_options = pack_options(
     default=None,
     help=N_("For the address of a video in a playlist: fetch the playlist, or only the video."),
 )
-@click.option("--listen", is_flag=True, help=N_("Then listen on this machine to what has no captions."))
-@click.option("--refresh", is_flag=True, help=N_("Ask YouTube again for videos that are in the library."))
+@click.option("--listen", is_flag=True, help=N_("Afterwards, transcribe videos without captions on this machine."))
+@click.option("--refresh", is_flag=True, help=N_("Fetch videos that are already in the library again."))
 @click.option(
-    "--dry-run", is_flag=True, help=N_("Only show the videos that caption files would become; nothing is written.")
+    "--dry-run", is_flag=True, help=N_("Only list the videos that caption files would become; write nothing.")
 )
 @click.option("--yes", is_flag=True, help=N_("Do not ask: fetch every address of a list; with --listen, transcribe."))
 @index_options

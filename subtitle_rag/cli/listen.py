@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 @click.command("listen")
 @click.argument("targets", nargs=-1, metavar="[SOURCE|VIDEO|CHANNEL...]", shell_complete=complete_channels_and_videos)
-@click.option("--model", help=N_("Listen by this model instead of the one in the config; a name from models list."))
+@click.option("--model", help=N_("Transcribe with this model (a name from models list) instead of the configured one."))
 @newest_option
-@click.option("--again", is_flag=True, help=N_("Listen again to what was heard, for example by another model."))
+@click.option("--again", is_flag=True, help=N_("Transcribe again, for example with another model."))
 @click.option("--cancel", is_flag=True, help=N_("Cancel pending transcriptions."))
 @yes_option
 @jsonl_option

@@ -71,8 +71,7 @@ VERB_GROUPS: dict[str, dict[str, Verb]] = {
             "export",
             N_(
                 "Cut scenes out of their videos. SCENE is a number of the last search, VIDEO@TIME or "
-                "VIDEO@TIME-TIME. Of a video without a file here just that section is downloaded from "
-                "YouTube."
+                "VIDEO@TIME-TIME. Without the video's file, only that section is downloaded from YouTube."
             ),
         ),
     },

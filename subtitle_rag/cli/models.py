@@ -271,7 +271,7 @@ def _complete_all_models(ctx: click.Context, param: click.Parameter, incomplete:
     ),
 )
 @click.argument("names", metavar="[NAME]...", nargs=-1, shell_complete=_complete_all_models)
-@click.option("--use", is_flag=True, help=N_("Name the fetched models in the config, so that they are used."))
+@click.option("--use", is_flag=True, help=N_("Write the fetched models into the config, so that they are used."))
 @runtime_outcome
 def models_get(runtime: "Runtime", names: tuple[str, ...], use: bool) -> output.Outcome:
     entries: list[dict[str, Any]] = []

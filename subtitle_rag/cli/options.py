@@ -283,6 +283,6 @@ query_filters = pack_options(
     click.option("--after", metavar="DATE", help=N_("Only videos published on this day or later.")),
     click.option("--before", metavar="DATE", help=N_("Only videos published on this day or earlier.")),
     click.option(
-        "--speaker", multiple=True, metavar="NAME", help=N_("Only scenes in which somebody of this name speaks.")
+        "--speaker", multiple=True, metavar="NAME", help=N_("Only scenes with a speaker whose name contains NAME.")
     ),
 )

@@ -43,7 +43,7 @@ choose_scenes = pack_options(
     click.option("--marks", "marked", is_flag=True, help=N_("The marked scenes.")),
     click.option("--tag", metavar="NAME", help=N_("The marked scenes with this tag.")),
     click.option(
-        "--query", metavar="QUERY", help=N_("The scenes of a search. --video and --channel narrow what is named.")
+        "--query", metavar="QUERY", help=N_("The scenes of a search. --video and --channel narrow the choice.")
     ),
     click.option("--limit", type=click.IntRange(1, 200), help=N_("At most this many scenes of a search (default 20).")),
     video_option,

@@ -36,7 +36,7 @@ QUESTIONS = "questions.jsonl"
 @click.command(
     "models",
     help=N_(
-        "Compare what models write of the same windows, and how well these are found. Your contexts stay as they are."
+        "Compare the contexts of several models for the same windows, and how well these are found. Yours are kept."
     ),
 )
 @click.argument("models", nargs=-1, metavar="[MODEL]...", shell_complete=complete_context_models)
@@ -50,15 +50,13 @@ QUESTIONS = "questions.jsonl"
 @click.option(
     "--encoders", metavar="LIST", help=N_("Compare these encoders on the questions, by name or folder, with commas.")
 )
-@click.option(
-    "--no-neural", is_flag=True, help=N_("Measure contexts by the search for words alone, and encode nothing.")
-)
+@click.option("--no-neural", is_flag=True, help=N_("Measure contexts with word search only, and encode nothing."))
 @click.option(
     "--prompt",
     "prompt_files",
     type=FILE_PATH,
     multiple=True,
-    help=N_("Have each model also write by the prompt in FILE."),
+    help=N_("Also let each model write with the prompt in FILE."),
 )
 @click.option(
     "--export", type=FILE_PATH, help=N_("Also write each model's contexts into this folder, for contexts import.")
