@@ -55,7 +55,7 @@ class FollowedSource:
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class FetchState:
     """State of a video's captions. `tries` counts consecutive failures."""
 
     state: str
@@ -207,10 +207,10 @@ class Sources(Store):
                 put_metadata(db, video)
                 drop_empty_channels(db)
 
-    def stage(self, video_id: str) -> Stage | None:
+    def stage(self, video_id: str) -> FetchState | None:
         query = "SELECT state, tries, retry_at, failure FROM stage WHERE video_id = ? AND name = 'captions'"
         row = self._database.row(query, (video_id,))
-        return Stage(*row) if row else None
+        return FetchState(*row) if row else None
 
     def refusal(self, video_id: str) -> tuple[int, bool]:
         """Return the time of a video's refusal (Unix seconds), and whether a list reported it.

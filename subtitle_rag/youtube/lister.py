@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from subtitle_rag.base.domain.errors import UsageError
 from subtitle_rag.base.domain.events import ListCutShort, Listed, VideoDone, VideoFailed
-from subtitle_rag.library.sources import FollowedSource, Stage
+from subtitle_rag.library.sources import FetchState, FollowedSource
 from subtitle_rag.library.store import Library
 from subtitle_rag.youtube import refusals
 from subtitle_rag.youtube.youtube import UNKNOWN_CHANNEL, UNKNOWN_NAME, Entry, Listing
@@ -162,9 +162,9 @@ class Lister:
             sources.put_listed(self.followed.id, [video])
         if stage is None:
             yield Listed(video.id, video.title)
-        yield from self._queued(entry, stage or Stage("due"))
+        yield from self._queued(entry, stage or FetchState("due"))
 
-    def _queued(self, entry: Entry, stage: Stage) -> Iterator[ListEvent]:
+    def _queued(self, entry: Entry, stage: FetchState) -> Iterator[ListEvent]:
         """Queue a due video. A refusal in the list is stored without a request."""
         video, now = entry.video, int(time.time())
         if stage.state == "done" and not self.refresh:
@@ -187,7 +187,7 @@ class Lister:
         ):
             (self._refused_ids if stage.state == "failed" else self.queue).append(video.id)
 
-    def _may_be_open(self, video_id: str, stage: Stage, now: int) -> bool:
+    def _may_be_open(self, video_id: str, stage: FetchState, now: int) -> bool:
         """Whether a listed video may be public by now, although its refusal was final.
 
         Many videos are first for members, and the list says so. It leaves private videos out, but may be out of date.

@@ -11,7 +11,7 @@ import pytest
 from subtitle_rag.base.domain.values import Details
 from subtitle_rag.library import sources as module
 from subtitle_rag.library.rows import VideoState
-from subtitle_rag.library.sources import SourceOptions, Stage
+from subtitle_rag.library.sources import FetchState, SourceOptions
 from subtitle_rag.library.store import Library
 from tests.support.invented import RULE, analysis, dump, track, video, windows
 
@@ -60,7 +60,7 @@ def test_listed_videos_are_due_in_the_order_of_the_lists(library: Library) -> No
     assert library.sources.due(NOW, source_id=first) == ["z", "a", "c"]
     assert library.sources.due(NOW, source_id=second) == ["a", "m", "b"]
     assert library.sources.due(NOW, source_id=99) == []
-    assert library.sources.stage("z") == Stage("due")
+    assert library.sources.stage("z") == FetchState("due")
     assert library.sources.stage("never listed") is None
 
 
@@ -137,7 +137,7 @@ def test_a_refusal_counts_its_tries_and_keeps_its_beginning_while_it_stays(
     now(NOW + 400)
     refuse(library, "a", "private", None)
     assert written(library, "a") == ("failed", "private", NOW + 400, 1, None)
-    assert library.sources.stage("a") == Stage("failed", 1, None, "private")
+    assert library.sources.stage("a") == FetchState("failed", 1, None, "private")
     assert library.videos() == [VideoState(video("a"), 0, 0, False, "private", {"title": "a", "retry_at": None}, None)]
 
 
