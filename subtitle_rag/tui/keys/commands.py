@@ -30,6 +30,9 @@ def command(id: str, keys: str, action: str, label: str, sentence: str = "", *, 
         label: One or two words for footer and palette.
         sentence: Longer text for help, palette and footer tooltip, if `label` is not enough.
         system: Hide the command from the palette.
+
+    Returns:
+        The binding, for `BINDINGS`.
     """
     key = with_jamo(keys) if keys else UNBOUND + id
     binding = Binding(key, action, label, priority=True, tooltip=sentence or label, id=id, system=system)

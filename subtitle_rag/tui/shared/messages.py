@@ -1,4 +1,4 @@
-"""Facts that threads, screens and dialogs report, in the order of their flow."""
+"""Messages from threads, screens and dialogs, in the order of their flow."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -31,20 +31,20 @@ class AppMessage(Message):
 
 @dataclass
 class LibraryOpened(AppMessage):
-    """The library's size is known; searching may still be getting ready."""
+    """The library is open and counted; search may not be ready yet."""
 
     counts: "Counts"
     followed: int = 0
-    """Sources in which `sync` looks for new videos."""
+    """Sources that `sync` checks for new videos."""
     offer: ModelDownload | None = None
     """Missing packages and models."""
     new_videos: int = 0
-    """Videos that came after the app was last opened."""
+    """Videos added since the app was last opened."""
 
 
 @dataclass
 class SceneMenuAsked(AppMessage):
-    """The actions of the chosen scene are to be shown."""
+    """The user asked for the menu of the chosen scene."""
 
 
 @dataclass
@@ -52,7 +52,7 @@ class SearchReady(AppMessage):
     """The index and the analyzer are loaded."""
 
     other_run: str = ""
-    """What another process does in the library; empty without one."""
+    """What another process is doing in the library; empty if there is none."""
 
 
 @dataclass
@@ -64,7 +64,7 @@ class LibraryFailed(AppMessage):
 
 @dataclass
 class IndexGrown(AppMessage):
-    """A new index of the library holds some of its windows."""
+    """A rebuild of the index has progressed."""
 
     windows: int
     all_windows: int
@@ -72,10 +72,10 @@ class IndexGrown(AppMessage):
 
 @dataclass
 class LibraryChanged(AppMessage):
-    """The library may hold something else: it is counted again, and missing packages and models are looked for."""
+    """The library may have changed. The app recounts it, and checks again for missing packages and models."""
 
     lists_videos: bool = False
-    """Videos may have changed where no count has."""
+    """Whether videos may have changed although no count has."""
 
 
 @dataclass
@@ -88,12 +88,12 @@ class MarksRead(AppMessage):
 
 @dataclass
 class ScenesChanged(AppMessage):
-    """The same query may find other scenes."""
+    """The same query may now find other scenes."""
 
 
 @dataclass
 class ScenesFound(Message):
-    """A query's scenes. Unless the result is final, the same query has a better order soon."""
+    """A query's scenes. Unless the result is final, a better order follows."""
 
     text: str
     """The query, tidied."""
@@ -102,7 +102,7 @@ class ScenesFound(Message):
 
 @dataclass
 class FurtherScenesFound(Message):
-    """All scenes of a query among `depth` windows from each retriever."""
+    """All scenes in the best `depth` windows of each retriever."""
 
     text: str
     result: "SearchResult"
@@ -117,20 +117,20 @@ class SearchFailed(Message):
 
 @dataclass
 class SurroundingsRead(Message):
-    """The surroundings of the scenes of a video. For a search they come a second time, with the query's matches."""
+    """The surroundings of a video's scenes. For a search a second message has the query's matches."""
 
     video_id: str
     result: "SearchResult | None"
-    """The result with the scenes, if there is one."""
+    """The search result that has the scenes, if any."""
     surroundings: Surroundings
 
 
 @dataclass
 class AddressEntered(AppMessage):
-    """The text of a query or question is a web address, which belongs in the library's field."""
+    """A query or question is a web address, which belongs in the library's field."""
 
     address: str
-    """Several have a space between two."""
+    """One or more addresses, separated by spaces."""
 
 
 # --- playing and copying ---
@@ -138,13 +138,13 @@ class AddressEntered(AppMessage):
 
 @dataclass
 class Jumped(AppMessage):
-    """A scene plays; `is_loading`: its player has neither begun nor failed yet."""
+    """A scene is playing. With `is_loading`, its player has neither begun nor failed yet."""
 
     scene: "Scene"
     player: str
     is_loading: bool = False
     count: int = 1
-    """Scenes that play one after another, from this one on."""
+    """Number of scenes to play in sequence, starting with this one."""
 
 
 @dataclass
@@ -161,7 +161,7 @@ class TextCopied(AppMessage):
     sentence: str
     """The notice; empty for none."""
     arrived: bool
-    """It is in the clipboard; else the terminal copies it."""
+    """Whether the text is in the clipboard; otherwise the terminal copies it."""
 
 
 @dataclass
@@ -170,7 +170,7 @@ class PlayersFound(AppMessage):
 
     scene: "Scene"
     offers: tuple[tuple[str, str], ...]
-    """Names of players with their effects; empty without a screen for players, when the link is copied."""
+    """Players by name, with their effects. If there is no display for players, empty: the link is copied instead."""
     default: str
 
 
@@ -193,14 +193,14 @@ class FieldTaken(Message):
 
 @dataclass
 class RemovalPlanned(AppMessage):
-    """A video, channel or playlist would be removed: the user is asked."""
+    """The content of a removal is known; ask the user."""
 
     removal: Removal
 
 
 @dataclass
 class RemovalEnded(AppMessage):
-    """A removal was carried out, or failed."""
+    """A removal has ended or failed."""
 
     error: AppError | None
 
@@ -210,7 +210,7 @@ class RemovalEnded(AppMessage):
 
 @dataclass
 class JobAdvanced(AppMessage):
-    """A running job's sums. A newer message replaces those in the queue."""
+    """A running job's progress. A newer message replaces queued ones."""
 
     job: Job
 
@@ -220,7 +220,7 @@ class JobAdvanced(AppMessage):
 
 @dataclass
 class FirstWindowsArrived(AppMessage):
-    """The first windows of a job can be searched."""
+    """The first windows of a job are searchable."""
 
 
 @dataclass
@@ -229,12 +229,12 @@ class JobEnded(AppMessage):
     error: AppError | None
     """Set if the job failed."""
     stopped: bool
-    """By the user."""
+    """Whether the user stopped it."""
 
 
 @dataclass
 class StageAdvanced(AppMessage):
-    """The progress of a stage. A newer message replaces those of the same stage in the queue."""
+    """A stage's progress. A newer message replaces queued ones of the same stage."""
 
     progress: Stage
 
@@ -244,25 +244,25 @@ class StageAdvanced(AppMessage):
 
 @dataclass
 class ListeningOffered(AppMessage):
-    """It is known what listening takes; the user decides."""
+    """The cost of a transcription is known; ask the user."""
 
     offer: "ListeningOffer"
 
 
 @dataclass
 class ContextsOffered(AppMessage):
-    """It is known what writing contexts takes; the user decides."""
+    """The cost of writing contexts is known; ask the user."""
 
     offer: "ContextOffer"
 
 
 @dataclass
 class StageEnded(AppMessage):
-    """A stage's run ended. The progress has the reason."""
+    """A stage's run has ended; its progress has the reason."""
 
     progress: Stage
     halted: bool
-    """The app stopped it."""
+    """Whether the app stopped it."""
 
 
 # --- answers ---
@@ -278,7 +278,7 @@ class EvidenceFound(Message):
 
 @dataclass
 class PromptSent(Message):
-    """The model begins to read."""
+    """The model has begun to read the prompt."""
 
     turn: QuestionTurn
     request: AnswerRequest
@@ -286,7 +286,7 @@ class PromptSent(Message):
 
 @dataclass
 class AnswerGrew(Message):
-    """An answer so far. A newer message replaces those in the queue."""
+    """The answer's text so far. A newer message replaces queued ones."""
 
     turn: QuestionTurn
     text: str
@@ -297,7 +297,7 @@ class AnswerGrew(Message):
 
 @dataclass
 class AnswerEnded(Message):
-    """An answer is complete, or failed."""
+    """An answer is complete or has failed."""
 
     turn: QuestionTurn
     answer: Answer | None = None
@@ -309,13 +309,13 @@ class AnswerEnded(Message):
 
 @dataclass
 class ActionFailed(AppMessage):
-    """An action of the user failed."""
+    """A user's action has failed."""
 
     error: AppError
 
 
 @dataclass
 class NotRemembered(AppMessage):
-    """The library could not note something; the app goes on without."""
+    """The library could not store something that the app can do without."""
 
     error: AppError

@@ -208,7 +208,7 @@ def without_owner(name: str) -> str:
 
 
 def model_download(state: StageState, names: Sequence[str], done: int, total: int) -> ModelDownload:
-    """Return the download of these models, with `done` of `total` bytes."""
+    """Return the download of the models `names`, with `done` of `total` bytes."""
     download = ModelDownload(state=state, names=tuple(names))
     return replace(download, progress=Progress("models", done, total, download.model_names))
 

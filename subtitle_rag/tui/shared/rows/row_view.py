@@ -61,7 +61,7 @@ class RowView(ScrollView, can_focus=True):
 
     @property
     def page(self) -> int:
-        """Visible rows minus one."""
+        """Rows that a page key moves: the visible ones minus one."""
         raise NotImplementedError
 
     def on_focus(self) -> None:
@@ -126,11 +126,11 @@ class ValueRows(RowView, Generic[T]):
     def __init__(self, id: str) -> None:
         super().__init__(id=id)
         self.values_by_key: Mapping[str, T] = {}
-        """In the order of the rows."""
+        """The values in the order of the rows."""
         self._keys: list[str] = []
 
     def set_values(self, values: Mapping[str, T]) -> None:
-        """Set other values. The subclass draws them."""
+        """Replace the values. The subclass draws them."""
         self.values_by_key, self._keys = values, list(values)
 
     @property

@@ -62,7 +62,7 @@ class GroupedSceneList(SceneList):
         self._opened: set[str] = set()
         """Videos that show all their scenes."""
         self._rests: dict[str, _Rest] = {}
-        """By row."""
+        """Rests by the key of their row."""
         self._lines: list[_Line] = []
         self._first_lines: list[int] = []
         """First line by row."""
@@ -120,7 +120,7 @@ class GroupedSceneList(SceneList):
         self._check_room()
 
     def _row_before(self, key: str | None) -> str:
-        """Return the key of the row above that of a rest."""
+        """Return the key of the row above the row of a rest."""
         row = self.index(key or "") if key in self._rests else None
         return self._keys[row - 1] if row else ""
 

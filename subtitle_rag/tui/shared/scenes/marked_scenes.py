@@ -15,7 +15,7 @@ class MarkedScenes:
     def __init__(self, marks: "Iterable[Mark]" = (), videos: Mapping[str, Video] | None = None) -> None:
         """`videos` are the videos of the marks that are still in the library."""
         self.marks = tuple(marks)
-        """In the order of their creation."""
+        """The marks in the order of their creation."""
         self._videos = videos or {}
         self._by_video: dict[str, list[Mark]] = {}
         for mark in self.marks:

@@ -43,9 +43,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 REST_S = 0.15
-"""Debounce: rest of the highlight before library and index are read for its video."""
+"""Debounce: pause of the highlight before library and index are read for its video."""
 TYPED_REST_S = 0.6
-"""The same after a search moved the row: slow typists of Hangul type the next syllable within it."""
+"""The same after a search; slow typists type the next Hangul syllable within it."""
 KEPT_VIDEOS = 16
 """Videos in the cache of one result: a megabyte or two."""
 
@@ -98,7 +98,7 @@ class Preview(Vertical):
         self.scene: Scene | None = None
         self._result: SearchResult | None = None
         self._cache: dict[str, Surroundings] = {}
-        """By video, for the current result."""
+        """Surroundings by video, for the current result."""
         self._around = Surroundings()
         """The lines around the shown scene; the previous ones until new ones arrive."""
         self._reading: tuple[str, SearchResult | None, Worker[None]] | None = None
@@ -137,13 +137,13 @@ class Preview(Vertical):
         self._look_soon(REST_S)
 
     def on_show(self) -> None:
-        """Draw again, as there is room now."""
+        """Redraw, now that there is room."""
         self.on_resize()
 
     # --- surroundings ---
 
     def hold(self) -> None:
-        """Cancel the reading of surroundings: another scene is coming."""
+        """Cancel reading the surroundings, before another scene."""
         self.workers.cancel_group(self, "rest")
         self.workers.cancel_group(self, "surroundings")
 
