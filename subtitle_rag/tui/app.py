@@ -266,7 +266,7 @@ class SubtitleApp(PagesApp):
 
     @on(messages.SearchReady)
     def _freeze_objects(self) -> None:
-        """Exclude the loaded objects from garbage collection, which would take 90 ms while the user types."""
+        """Exclude loaded objects from garbage collection, which would take 90 ms while the user types."""
         if self.freezes_objects:
             gc.freeze()
 

@@ -59,7 +59,7 @@ SCENE_COMMANDS = (
 
 @dataclass(frozen=True, slots=True)
 class LibrarySwitch:
-    """Result of an app that is to open again, with the sample or the user's library in place of the other one."""
+    """Result of an app that is to be reopened, by default on the sample instead of the user's library or vice versa."""
 
     address: str = ""
     """Unsent text of the library's field, to be kept when the user's library opens."""

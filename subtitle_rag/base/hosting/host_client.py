@@ -182,7 +182,9 @@ class Client:
                 time.sleep(0.1 if obstacle else 0.01)
 
     def _greet(self) -> "tuple[Connection | None, str]":
-        """Connect to the running host. If it is an older version that has not exited yet, return None and its users.
+        """Connect to the running host; return the connection and an empty string.
+
+        Without a connection, return None and, if an older version is still in use, the programs that use it.
 
         Raises `HostKind.unreachable` for a newer version in use.
         """

@@ -30,7 +30,7 @@ TRANSIENT = frozenset({"llm_not_running", "llm_model_missing", "busy"})
 SEARCH_AGAIN_S = 5.0
 """Shortest interval of repeated searches while contexts or vectors arrive."""
 FIRST_CONTEXT_S = 120.0
-"""Longest wait of the vectors stage for the run's first context; from then on it skips windows without a context."""
+"""Longest wait of the vectors stage for a run's first context, after which it knows which windows await one."""
 QUIET_S = 60.0
 """Pause after an answer before contexts resume."""
 LEAVING_S = 1.0

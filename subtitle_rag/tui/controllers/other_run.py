@@ -28,7 +28,7 @@ class OtherRunWatch:
         self._app.set_timer(LOOK_S, self._look)
 
     def _look(self) -> None:
-        if self._jobs.busy:  # it holds the lock, so no other process can index
+        if self._jobs.busy:  # this process holds the lock, so no other one can index
             self.show("")
         else:
             self._app.run_in_thread(self._sentence, self._failed, take=self.show, group="other run", exclusive=True)

@@ -134,7 +134,10 @@ class AnswerPage(Vertical):
                 self._ask(self.question.typed)
 
     def ask_again(self) -> None:
-        """Ask the last question again: with another seed if the answer was a loop, else with a chosen model."""
+        """Ask the last question again, with another seed if the answer was a loop.
+
+        If the model is missing, let the user choose another one first.
+        """
         turn = self.dialogue.turns[-1] if self.dialogue.turns else None
         if turn is None or not self.can_restart():
             return

@@ -194,7 +194,7 @@ class SearchScreen(BaseScreen):
             self.scene_actions.run("play", scene)
 
     def action_scene(self, command: str) -> None:
-        """Run a command on the scene, and store the query as a recent search."""
+        """Run a command on the scene. If it copies the link, store the query as a recent search."""
         if scene := self.find_scene():
             if command == "copy_link" and scene.jump_url:
                 self.page.recent.note(self.query_line.typed)
