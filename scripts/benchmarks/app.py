@@ -2,10 +2,10 @@
 
     scripts/bench app [--data FOLDER] [--home FOLDER] [--keys 120] [--only keys,…]
 
-The app runs in a pseudo-terminal of 120×40 and gets keys as bytes: a time ends when the bytes of the frame have come.
-The library has 100,000 windows, made as `budgets` makes them, of 5,000 videos and 300 channels; with `--home` it is
-made there and used again. No model is asked. `--only` is a list of: start, keys, library.
-Times are of this machine at this moment: look at its load.
+The app runs in a pseudo-terminal of 120×40 and gets keys as bytes; a measurement ends when the frame's bytes have
+arrived. The library has 100,000 windows (created as in `budgets`) of 5,000 videos and 300 channels; with `--home` it is
+created there and reused. No model is used. `--only` is a list of: start, keys, library. Times depend on the machine's
+current load.
 """
 
 import math

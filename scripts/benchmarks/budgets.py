@@ -2,15 +2,14 @@
 
     scripts/bench budgets [--data FOLDER] [--sizes 1000,20000,100000] [--dimensions 384 [--pieces]] [--url http://…]
 
-`--data` (or SUBTITLE_RAG_DATA) is a folder with `pyconkr_2019` and `fashion_asr`; without one, copies of the bundled
-sample serve. Larger libraries are copies of the corpus' windows under new ids, with their words shuffled and every
-twentieth morpheme renamed, so that the vocabulary grows.
+`--data` (or SUBTITLE_RAG_DATA) is a folder with `pyconkr_2019` and `fashion_asr`; without it, copies of the bundled
+sample are used. Larger libraries are copies of the corpus's windows with new ids, shuffled words, and every twentieth
+morpheme renamed, so that the vocabulary grows.
 
-With `--dimensions` every window has made-up neural vectors, which cost no encoder's time, and three retrievers search:
-dense vectors around 200 topics and sparse ones of 100 tokens out of 250,000, the common ones common. `--pieces` adds
-those of pieces, which order what the retrievers have found, on top of their time. `--url` names an empty Qdrant server
-in the place of the tests' stand-in.
-Times are of this machine at this moment: look at its load.
+With `--dimensions`, every window gets random neural vectors, without an encoder, and three retrievers search: dense
+vectors around 200 topics, and sparse ones of 100 tokens out of 250,000, common ones more often. `--pieces` adds
+vectors of pieces, which rerank the results and take additional time. `--url` is an empty Qdrant server to use instead
+of the tests' stand-in. Times depend on the machine's current load.
 """
 
 import os

@@ -88,7 +88,7 @@ class AskOptions:
 @click.option(
     "--whole/--no-whole",
     default=None,
-    help=N_("Read all captions of the chosen videos, or the best scenes only (default: all where they are short)."),
+    help=N_("Read all captions of the chosen videos, or only the best scenes (default: all if they are short)."),
 )
 @model_option
 @click.option("--prompt", type=FILE_PATH, help=N_("Use the prompt in FILE instead of the one in the settings."))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @click.command("doctor")
-@click.option("--offline", is_flag=True, help=N_("Do not ask whether YouTube answers."))
+@click.option("--offline", is_flag=True, help=N_("Do not check whether YouTube answers."))
 @click.option("--repair", is_flag=True, help=N_("Replace a damaged library by its newest intact backup."))
 @runtime_outcome
 def doctor_(runtime: "Runtime", offline: bool, repair: bool) -> output.Outcome | int:

@@ -135,7 +135,7 @@ def play_(runtime: "Runtime", choice: SceneChoice) -> output.Outcome:
     "target",
     metavar="DIR|FILE",
     default=".",
-    help=N_("The folder for the clips, or with --join a file that ends in .mp4; else this folder."),
+    help=N_("The folder for the clips, or an .mp4 file with --join (default: the current folder)."),
 )
 @click.option("--force", is_flag=True, help=N_("Cut clips again that already exist."))
 @runtime_outcome

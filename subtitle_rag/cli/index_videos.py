@@ -79,7 +79,7 @@ index_options = pack_options(
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", shell_complete=complete_files)
 @click.option(
     "--lang",
-    help=N_("Preferred languages, best first, separated by commas: ko,en; without it, those of the config."),
+    help=N_("Preferred languages, best first, separated by commas: ko,en (default: the config's)."),
 )
 @newest_option
 @click.option("--since", metavar="DATE", help=N_("Only videos published on this day or later."))

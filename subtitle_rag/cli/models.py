@@ -37,7 +37,7 @@ UNLISTED = N_(
 models_ = click.Group("models")
 
 
-@models_.command("list", help=N_("Show the models that are offered, and which of them are here."))
+@models_.command("list", help=N_("Show the available models, and which are installed."))
 @runtime_outcome
 def models_list(runtime: "Runtime") -> output.Outcome:
     from subtitle_rag.models.manifest import search_steps
@@ -359,9 +359,7 @@ def _fetch(runtime: "Runtime", name: str) -> dict[str, Any]:
     }
 
 
-@models_.command(
-    "remove", help=N_("Delete an encoder or reranker that was fetched; ollama rm deletes a model of Ollama.")
-)
+@models_.command("remove", help=N_("Delete a fetched encoder or reranker. For a model of Ollama, use ollama rm."))
 @click.argument("name", shell_complete=_complete_neural_models)
 @runtime_outcome
 def models_remove(runtime: "Runtime", name: str) -> output.Outcome:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @click.command("vectors")
-@stage_options(N_("Make all vectors again; the old ones are searched until they are replaced."))
+@stage_options(N_("Make all vectors again; the old ones are used until then."))
 @runtime_outcome
 def vectors_(runtime: "Runtime", options: StageOptions) -> output.Outcome:
     selection = stage_runs.select_windows(runtime, options)

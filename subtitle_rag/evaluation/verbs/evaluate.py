@@ -25,7 +25,7 @@ eval_ = click.Group("eval")
 )
 @click.argument("queries", type=FILE_PATH)
 @click.option(
-    "--contexts", type=FILE_PATH, help=N_("Measure again with the contexts in this file instead of those by a model.")
+    "--contexts", type=FILE_PATH, help=N_("Measure again with the contexts in this file instead of the stored ones.")
 )
 @click.option(
     "--arms",

@@ -34,7 +34,7 @@ BUILDERS = "ranked", "ordered", "simple"
     "--answers",
     type=FILE_PATH,
     help=N_(
-        "Answers to judge, as lines of id and answer; those that the file lacks are asked for and added. Without it"
+        "Answers to judge, as JSON lines of id and answer. Missing ones are requested and added. Without it,"
         " only scenes are judged."
     ),
 )
