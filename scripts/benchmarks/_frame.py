@@ -3,10 +3,11 @@
 import argparse
 import multiprocessing
 import os
+import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -68,6 +69,17 @@ def timed(work: Callable[[], object]) -> float:
     started = time.perf_counter()
     work()
     return time.perf_counter() - started
+
+
+def processor_and_wall(arguments: Sequence[str], environment: Mapping[str, str] | None = None) -> tuple[float, float]:
+    """Return processor and wall seconds of a process."""
+    started = time.perf_counter()
+    process = subprocess.Popen(arguments, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _pid, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, arguments)
+    return usage.ru_utime + usage.ru_stime, time.perf_counter() - started
 
 
 def in_new_process(work: Callable[..., T], *arguments: object) -> T:

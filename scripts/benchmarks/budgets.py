@@ -1,6 +1,7 @@
 """Measures against the budgets of the design and prints a Markdown table.
 
     scripts/bench budgets [--data FOLDER] [--sizes 1000,20000,100000] [--dimensions 384 [--pieces]] [--url http://…]
+    scripts/bench budgets --ratios [--data FOLDER]
 
 `--data` (or SUBTITLE_RAG_DATA) is a folder with `pyconkr_2019` and `fashion_asr`; without it, copies of the bundled
 sample are used. Larger libraries are copies of the corpus's windows with new ids, shuffled words, and every twentieth
@@ -9,7 +10,8 @@ morpheme renamed, so that the vocabulary grows.
 With `--dimensions`, every window gets random neural vectors, without an encoder, and three retrievers search: dense
 vectors around 200 topics, and sparse ones of 100 tokens out of 250,000, common ones more often. `--pieces` adds
 vectors of pieces, which rerank the results and take additional time. `--url` is an empty Qdrant server to use instead
-of the tests' stand-in. Times depend on the machine's current load.
+of the tests' stand-in. The last rows are ratios to an older commit, whose source comes from git; with `--ratios`, only
+these. Times depend on the machine's current load.
 """
 
 import os
@@ -18,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -40,8 +43,9 @@ from scripts.benchmarks._corpus import (
     latency,
     typed,
 )
-from scripts.benchmarks._frame import BUDGET_COLUMNS, Cells, Table, budget, numbers, timed
+from scripts.benchmarks._frame import BUDGET_COLUMNS, Cells, Table, budget, numbers, processor_and_wall, timed
 from scripts.benchmarks._made_up import MadeUpEncoder
+from scripts.benchmarks._ratios import ratios
 from subtitle_rag.base.garbage import tune_garbage_collector
 from subtitle_rag.base.vectors.named_vectors import PIECES, vector_names
 from subtitle_rag.base.vectors.points import Filter, VectorSearch
@@ -126,11 +130,7 @@ def cold(arguments: Sequence[str], before: Callable[[], None] = lambda: None) ->
     spent = []
     for _run in range(RUNS):
         before()
-        started = time.perf_counter()
-        process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        _pid, _status, usage = os.wait4(process.pid, 0)
-        process.returncode = 0
-        spent.append((usage.ru_utime + usage.ru_stime, time.perf_counter() - started))
+        spent.append(processor_and_wall(arguments))
     return statistics.median(cpu for cpu, _wall in spent), statistics.median(wall for _cpu, wall in spent)
 
 
@@ -200,32 +200,39 @@ def main() -> None:
     parser.add_argument("--dimensions", type=int, default=0)
     parser.add_argument("--pieces", action="store_true")
     parser.add_argument("--url", default="", help="of an empty Qdrant server; its collection is left there")
+    parser.add_argument("--ratios", action="store_true")
     options = parser.parse_args()
     tune_garbage_collector()
+    os.environ["SUBTITLE_RAG_HOST_LINGER"] = "60"
+    with _frame.machine(ANALYZER), tempfile.TemporaryDirectory(prefix="bench-", ignore_cleanup_errors=True) as name:
+        table = Table(*BUDGET_COLUMNS)
+        scratch = Path(name)
+        folders = corpus_folders(options.data, scratch)
+        if not options.ratios:
+            absolute(table, folders, scratch, options)
+        for row in ratios(folders, scratch, SEARCH):
+            table.row(*row)
+
+
+def absolute(table: Table, folders: Sequence[Path], scratch: Path, options: Namespace) -> None:
     analyzer = Analyzer(yields=True)  # as commands have it
     analyzer.load()
     encoder = None
     if options.dimensions:
         encoder = MadeUpEncoder(options.dimensions, pieces=options.pieces)
-    os.environ["SUBTITLE_RAG_HOST_LINGER"] = "60"
-    with _frame.machine(ANALYZER), tempfile.TemporaryDirectory(prefix="bench-", ignore_cleanup_errors=True) as name:
-        table = Table(*BUDGET_COLUMNS)
-        scratch = Path(name)
-        rows, corpus = indexing(corpus_folders(options.data, scratch), analyzer, scratch)
-        for row in rows:
+    rows, corpus = indexing(folders, analyzer, scratch)
+    for row in rows:
+        table.row(*row)
+    filling = Filling(scratch / "grown", analyzer)
+    for size, seconds in grown(filling, corpus, options.sizes, CHANNELS if encoder else 300):
+        table.row(*budget(f"{size:,} windows: filled without analysis in", f"{seconds:.0f} s"))
+        if encoder:
+            table.row(*budget(f"{size:,} windows: vectors made up and written in", f"{encode(filling, encoder):.0f} s"))
+        time.sleep(SETTLE_S)
+        for row in (*queries(filling, encoder, typed(corpus), size), *memory(filling, size)):
             table.row(*row)
-        filling = Filling(scratch / "grown", analyzer)
-        for size, seconds in grown(filling, corpus, options.sizes, CHANNELS if encoder else 300):
-            table.row(*budget(f"{size:,} windows: filled without analysis in", f"{seconds:.0f} s"))
-            if encoder:
-                table.row(
-                    *budget(f"{size:,} windows: vectors made up and written in", f"{encode(filling, encoder):.0f} s")
-                )
-            time.sleep(SETTLE_S)
-            for row in (*queries(filling, encoder, typed(corpus), size), *memory(filling, size)):
-                table.row(*row)
-        filling.close()
-        for row in starts(filling.home, scratch, options.url):
-            table.row(*row)
-        for home in ("whole", "grown"):
-            end_host(scratch / home)
+    filling.close()
+    for row in starts(filling.home, scratch, options.url):
+        table.row(*row)
+    for home in ("whole", "grown"):
+        end_host(scratch / home)
