@@ -106,7 +106,7 @@ def loose_clock_ms(text: str) -> int | None:
 
 def frame_length(lines: Sequence[str]) -> float:
     """Return the milliseconds of one frame in `00:00:01:12`, judged by the highest frame number in these lines."""
-    largest = max((int(figures) for line in lines for figures in _FRAMES.findall(line)), default=0)
+    largest = max(map(int, _FRAMES.findall("\n".join(lines))), default=0)
     return 1000 / next(rate for rate in (24, 25, 30, 60, 100) if largest < rate)
 
 

@@ -321,7 +321,7 @@ def track_notices(track: Track, path: str) -> Iterator[FileNotice]:
         yield FileNotice("doubtful_encoding", {"path": path, "encoding": decoded.encoding})
     if decoded.is_repaired:
         yield FileNotice("repaired_text", {"path": path})
-    if n := unread_times(track.raw, track.format):
+    if n := unread_times(decoded.text, track.format):
         yield FileNotice("damaged_times", {"path": path, "n": n})
 
 

@@ -10,13 +10,9 @@ from subtitle_rag.captions.formats import FORMATS, recognize
 from subtitle_rag.captions.text_encoding import decode
 
 
-def unread_times(raw: bytes, format: str) -> int:
-    """Count the cues with unreadable times; their text is placed between the others.
-
-    Raises:
-        CaptionError: as `parse_captions` does for bytes that are not text.
-    """
-    text = decode(raw).text.lstrip("\ufeff \t\n")
+def unread_times(text: str, format: str) -> int:
+    """Count the cues of a decoded file with unreadable times; their text is placed between the others."""
+    text = text.lstrip("\ufeff \t\n")
     return recognize(text, format).unread_times(text)
 
 

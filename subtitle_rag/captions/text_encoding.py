@@ -32,6 +32,8 @@ _PAIR = re.compile(rb"([\xb0-\xc8][\xa1-\xfe])|[\xa1-\xac][\xa1-\xfe]|([\x81-\xf
 _ASCII_LETTER = re.compile(rb"[A-Za-z]")
 _UNSAID = re.compile(r"<[^<>]*>|^.*-->.*$", re.MULTILINE)
 """Markup, and timing lines with their settings."""
+_WESTERN = re.compile("[\u00a1-\u00ff]")
+"""A character that every text decoded as a Western encoding has: `_TWICE` and the common `_PAIR`s begin with one."""
 _TWICE = re.compile("[\u00c2-\u00f4][\u0080-\u00bf\u0152-\u0192\u02c6\u02dc\u2013-\u2122]")
 _EASTERN = re.compile("[\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u4e00-\u9fff\uac00-\ud7a3]")
 
@@ -72,7 +74,7 @@ def decode_part(raw: bytes, *, path: str = "") -> DecodedText:
     """
     text, encoding, is_whole = _decoded(raw, path)
     text = text.removeprefix("\ufeff").replace("\r\r\n", "\n").replace("\r\n", "\n").replace("\r", "\n")
-    repaired = text if text.isascii() else _repaired(text)
+    repaired = _repaired(text) if _WESTERN.search(text) else text
     is_repaired = repaired != text
     is_sure = is_whole and "\ufffd" not in repaired
     return DecodedText(nfc(repaired.replace("\ufffd", "") if is_repaired else text), encoding, is_sure, is_repaired)

@@ -28,6 +28,12 @@ _ARROW_LINE = re.compile(
     rf"[ \t]*(?:{_LOOSE})?(?:[ \t]*\])?([^\n]*)$",
     re.MULTILINE,
 )
+_PLAIN_LINE = re.compile(
+    r"(\d\d):([0-5]\d):([0-5]\d)[.,](\d{3}) --> (\d\d):([0-5]\d):([0-5]\d)[.,](\d{3})"
+    r"(?: (?:align|position|line|size):[^\s>]+)*",
+    re.ASCII,
+)
+"""A timing line as most files have it: read without the steps for the others."""
 _FULL = r"\d{1,3}:\d{1,2}:\d{1,2}(?:[.,]\d{1,9})?"
 _CUT_RANGE = re.compile(
     rf"^([ \t]*{_FULL})[ \t]*(?:(-{{1,3}}>)[ \t]*\n|\n[ \t]*(-{{1,3}}>))[ \t]*({_FULL})(?=[ \t]*$)", re.MULTILINE
@@ -129,6 +135,8 @@ def _marks(lines: list[str], *, is_vtt: bool) -> list[_Mark]:
 
 
 def _times(line: str, *, is_first: bool, frame_ms: float) -> Clocks | None:
+    if plain := _PLAIN_LINE.fullmatch(line):
+        return Clocks(clock_ms("", *plain.group(1, 2, 3, 4)), clock_ms("", *plain.group(5, 6, 7, 8)))
     match = _ARROW_LINE.match(line)
     if match is None or _GOES_ON.match(match[11]):
         loose = read_clocks(line, is_first=is_first, frame_ms=frame_ms)

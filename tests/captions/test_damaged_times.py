@@ -65,7 +65,7 @@ def test_clear_times_are_read_and_never_said(line: str, format: str) -> None:
         (3500, ends.get(line, 4000), "가운데 바나나"),
         (15_000, 16_000, "뒷말 포도"),
     ]
-    assert unread_times(around(line).encode(), format) == 0
+    assert unread_times(around(line), format) == 0
 
 
 @cases(
@@ -86,7 +86,7 @@ def test_the_text_of_unclear_times_is_put_between_the_others_and_counted(line: s
         (2000, "가운데 바나나"),
         (15_000, "뒷말 포도"),
     ]
-    assert unread_times(around(line).encode(), "srt") == 1
+    assert unread_times(around(line), "srt") == 1
 
 
 def test_damaged_times_are_told_of_the_file(place: Place, tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ def test_times_that_are_said_stay_text(said: str, before: str) -> None:
         (1000, 2000, " ".join(f"{before}{said}".split())),
         (5000, 6000, "뒷말"),
     ]
-    assert unread_times(text.encode(), "srt") == 0
+    assert unread_times(text, "srt") == 0
 
 
 @cases(
@@ -155,7 +155,7 @@ def test_a_number_without_times_begins_a_cue_whose_times_are_told() -> None:
         (2000, "가운데 바나나"),
         (15_000, "뒷말 포도"),
     ]
-    assert unread_times(text.encode(), "srt") == 1
+    assert unread_times(text, "srt") == 1
 
 
 def test_figures_of_frames_are_counted_at_the_least_rate_that_has_them() -> None:
@@ -171,7 +171,7 @@ def test_events_at_unclear_times_are_counted() -> None:
     lines = ["0:00:0l.00,0:00:02.00,,,0,0,0,,하나", "x,0:00:04.00,,,0,0,0,,둘", "x,y,,,0,0,0,,셋", "x,y,,,0,0,0,,"]
     text = "[Events]\n" + "".join(f"Dialogue: 0,{line}\n" for line in lines)
     assert spans(text, "ass") == [(1000, 2000, "하나"), (4000, 4000, "둘")]
-    assert unread_times(text.encode(), "ass") == 1
+    assert unread_times(text, "ass") == 1
 
 
 @pytest.mark.parametrize("line", ["0" * 5000, "00:00:03,500 " * 500, "- " * 5000 + ">", ":" * 5000])
