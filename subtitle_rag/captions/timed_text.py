@@ -40,6 +40,8 @@ _CUT_RANGE = re.compile(
 )
 """A timing line broken before or after its arrow."""
 _MAY_BE_TIMES = re.compile(r"\d.*[:;：；∶.．'h-].*\d|-[ -]*>")
+_WORD_TIME = "><c>"
+"""After the time of a word within a line of YouTube's."""
 _DASHES = re.compile(r"(?:[-–—−－][ \t]*){2}(?:>|＞|&gt;)")
 _SETTING = re.compile(r"\s*\b(?:align|position|line|size|vertical|region|[XY][12]|[A-Z]):\S+", re.IGNORECASE)
 """Settings of WebVTT and old players after the times; anything else there is text."""
@@ -116,7 +118,8 @@ def _marks(lines: list[str], *, is_vtt: bool) -> list[_Mark]:
     marks: list[_Mark] = []
     has_payload = False
     for at, line in enumerate(lines):
-        if not line or (len(line) <= LONGEST and not _MAY_BE_TIMES.search(line)):
+        is_rolling = _WORD_TIME in line and "->" not in line
+        if not line or is_rolling or (len(line) <= LONGEST and not _MAY_BE_TIMES.search(line)):
             has_payload = has_payload or bool(line.strip())
             continue
         index = _index_above(lines, at)
