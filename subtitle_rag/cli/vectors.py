@@ -31,9 +31,6 @@ def vectors_(runtime: "Runtime", options: StageOptions) -> output.Outcome:
 
 def vector_status(runtime: "Runtime") -> tuple[dict[str, Any], list[str]]:
     """Return the searched and the missing vectors for `status --json`, and as lines."""
-    from subtitle_rag.index.encoding import waiting
-    from subtitle_rag.models.prompts import without_prompts
-
     encoder = None
     with suppress(AppError):  # `doctor` reports its errors
         encoder = runtime.neural.encoder()
@@ -42,9 +39,11 @@ def vector_status(runtime: "Runtime") -> tuple[dict[str, Any], list[str]]:
     counts = stored.counts(active)
     coming = stored.counts(encoder.id) if encoder and active and encoder.id != active else None
     current = encoder.id if encoder else active
-    waiting_count = len(waiting(runtime.library, current)) if current else 0
+    waiting_count = _waiting_count(runtime, current) if current else 0
     pieces, lines = _pieces(runtime, encoder)
     if encoder and active and coming:
+        from subtitle_rag.models.prompts import without_prompts
+
         sentence = _("Searched: vectors of {encoder}. Taking over: {coming}, with {made} of {windows} windows.")
         names = {"encoder": without_prompts(active), "coming": without_prompts(encoder.id)}
         lines.append(sentence.format(**names, made=f"{coming.made:,}", windows=f"{coming.windows:,}"))
@@ -67,13 +66,21 @@ def vector_status(runtime: "Runtime") -> tuple[dict[str, Any], list[str]]:
     return values, lines
 
 
+def _waiting_count(runtime: "Runtime", encoder: str) -> int:
+    from subtitle_rag.index.encoding import waiting
+
+    return len(waiting(runtime.library, encoder))
+
+
 def _pieces(runtime: "Runtime", encoder: "Encoder | None") -> tuple[dict[str, Any] | None, list[str]]:
     """Return state and cost of the vectors of pieces for `--json`, and a line about the state."""
+    if encoder is None:
+        return None, []
     from subtitle_rag.base.vectors.named_vectors import piece_id
     from subtitle_rag.index.encoding import piece_cost
 
-    cost = piece_cost(runtime.library, encoder) if encoder else None
-    if encoder is None or cost is None:
+    cost = piece_cost(runtime.library, encoder)
+    if cost is None:
         return None, []
     counts = runtime.library.vectors.counts(piece_id(encoder.id))
     sentence = _("With vectors of their pieces: {made} of {windows} windows.")

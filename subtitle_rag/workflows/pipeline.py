@@ -29,8 +29,7 @@ from subtitle_rag.base.domain.events import (
 from subtitle_rag.base.domain.progress import Meter, Pace, Progress
 from subtitle_rag.base.i18n import _, n_
 from subtitle_rag.base.installation.package_installer import require_extra
-from subtitle_rag.library.app_state import LastSync, put_fetched_alternative, put_last_sync, run_progress
-from subtitle_rag.library.connection import is_locked_elsewhere
+from subtitle_rag.library.app_state import LastSync, put_fetched_alternative, put_last_sync
 from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.library.sources import FollowedSource, SourceOptions
 from subtitle_rag.listening.listening_plan import (
@@ -127,20 +126,6 @@ class IndexMeter:
         """Windows of the whole run, estimated for unread videos."""
         unread = max(0, self._videos - len(self._processed))
         return self._all_windows + round(unread * self._all_windows / max(1, len(self._processed)))
-
-
-def other_run_sentence(runtime: "Runtime") -> str:
-    """Describe the progress of another process that is indexing or fetching; empty if there is none."""
-    library, folder = runtime.library, runtime.library.path.parent
-    if not (is_locked_elsewhere(folder, "library") or is_locked_elsewhere(folder, "youtube")):
-        return ""
-    counts, files = library.counts(), run_progress(library)
-    if counts.due:
-        videos = counts.videos - counts.failed
-        files = videos - counts.due, videos
-    done, all_of_them = files or (counts.searchable, counts.windows)
-    sentence = _("Indexing in another window")
-    return f"{sentence} {done:,}/{all_of_them:,}" if all_of_them else sentence
 
 
 def run_request(

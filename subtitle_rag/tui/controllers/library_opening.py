@@ -60,14 +60,14 @@ class LibraryOpening:
         return self._open()
 
     def _open(self) -> SearchReady:
-        from subtitle_rag.workflows import pipeline
+        from subtitle_rag.workflows.other_run import other_run_sentence
 
         if self._runtime.settings.is_sample:
             sample_library.fill(self._runtime)
         self._new_videos = new_videos(self._runtime.library)
         self._app.post_message(self._count())
         next(self._runtime.searcher.stages(parse_query(WARM_UP), limit=1))
-        return SearchReady(pipeline.other_run_sentence(self._runtime))
+        return SearchReady(other_run_sentence(self._runtime.library))
 
     def catch_up(self) -> None:
         """Index in the background what a killed run or an older version has left unindexed."""

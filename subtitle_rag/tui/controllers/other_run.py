@@ -38,6 +38,6 @@ class OtherRunWatch:
         return NotRemembered(error)
 
     def _sentence(self) -> str:
-        from subtitle_rag.workflows import pipeline
+        from subtitle_rag.workflows.other_run import other_run_sentence
 
-        return pipeline.other_run_sentence(self._runtime)
+        return other_run_sentence(self._runtime.library)

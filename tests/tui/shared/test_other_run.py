@@ -15,7 +15,7 @@ from subtitle_rag.library.rows import Counts
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers import other_run
-from subtitle_rag.workflows import pipeline
+from subtitle_rag.workflows.other_run import other_run_sentence
 from tests.support.invented import caption_folder
 from tests.tui.conftest import settle, shown, until
 
@@ -37,10 +37,10 @@ def test_it_is_told_how_far_the_other_has_come(
     unindexed: Runtime, monkeypatch: pytest.MonkeyPatch, lock: str, counts: Counts, progress: str
 ) -> None:
     monkeypatch.setattr(unindexed.library, "counts", lambda: counts)
-    assert pipeline.other_run_sentence(unindexed) == ""
+    assert other_run_sentence(unindexed.library) == ""
     with elsewhere(unindexed, lock):
-        assert pipeline.other_run_sentence(unindexed) == f"Indexing in another window {progress}"
-    assert pipeline.other_run_sentence(unindexed) == ""
+        assert other_run_sentence(unindexed.library) == f"Indexing in another window {progress}"
+    assert other_run_sentence(unindexed.library) == ""
 
 
 def test_a_look_at_a_lock_ends_no_run_and_sees_none_of_its_own(unindexed: Runtime) -> None:
@@ -61,7 +61,7 @@ def test_a_run_over_files_notes_how_many_it_has_read(unindexed: Runtime, tmp_pat
             seen.append(run_progress(library))
             with elsewhere(unindexed, "youtube"):
                 done = len(seen)
-                assert pipeline.other_run_sentence(unindexed) == f"Indexing in another window {done}/3"
+                assert other_run_sentence(unindexed.library) == f"Indexing in another window {done}/3"
     assert seen == [(1, 3), (2, 3), (3, 3)]
     assert run_progress(library) is None
 
