@@ -163,14 +163,10 @@ class Runtime:
             AppError: `index_elsewhere` if the library uses another one, `index_damaged` if it has lost points,
                 `index_orphaned` if it has points but the library is empty.
         """
-        from subtitle_rag.index.server_terms import server_address
-
-        filled, configured = app_state.index_address(self.library), self.index_address
         counts = self.library.counts()
         expected = counts.searchable
-        if expected and filled != configured:
-            addresses = [server_address(address) for address in (filled, configured)]
-            raise AppError("index_elsewhere", found=addresses[0], wanted=addresses[1])
+        if expected:
+            self._require_same_place()
         if self.settings.qdrant.url and not expected:
             self.server.create()
         client, count = self.words, self.words.count()
@@ -179,10 +175,38 @@ class Runtime:
         # A running indexer removes windows from the library first, then from the index.
         expected = min(expected, self.library.counts().searchable)
         if expected > count:
-            reason = _("it holds {found} of {known} windows").format(found=count, known=expected)
-            path = self.server.place if self.settings.qdrant.url else str(self.settings.paths.index)
-            raise AppError("index_damaged", path=path, reason=reason)
+            raise self._incomplete(count, expected)
         return client
+
+    def check_index(self) -> None:
+        """Raise the errors of `index` that its folder shows without the host; a server is asked."""
+        from subtitle_rag.index.index_edge import has_record, stored_record
+
+        expected = self.library.counts().searchable
+        if not expected:
+            return
+        if self.settings.qdrant.url:
+            self.index.count()
+            return
+        self._require_same_place()
+        folder = self.settings.paths.index
+        if not any((folder / name).exists() for name in ("shard", "shard.old")):
+            raise self._incomplete(0, expected)
+        if has_record(folder):
+            stored_record(folder)
+
+    def _require_same_place(self) -> None:
+        filled, configured = app_state.index_address(self.library), self.index_address
+        if filled != configured:
+            from subtitle_rag.index.server_terms import server_address
+
+            addresses = [server_address(address) for address in (filled, configured)]
+            raise AppError("index_elsewhere", found=addresses[0], wanted=addresses[1])
+
+    def _incomplete(self, found: int, known: int) -> AppError:
+        reason = _("it holds {found} of {known} windows").format(found=found, known=known)
+        path = self.server.place if self.settings.qdrant.url else str(self.settings.paths.index)
+        return AppError("index_damaged", path=path, reason=reason)
 
     @property
     def has_outdated_index(self) -> bool:

@@ -161,7 +161,7 @@ def status_(runtime: "Runtime") -> output.Outcome:
         _failure_lines(failed),
         _gone_lines(lost_files),
     )
-    return output.Outcome(result, lines, errors=_index_errors(runtime) if counts.searchable else [])
+    return output.Outcome(result, lines, errors=_index_errors(runtime))
 
 
 def _lost_files(videos: "Sequence[Video]") -> "list[Video]":
@@ -176,7 +176,7 @@ def _lost_files(videos: "Sequence[Video]") -> "list[Video]":
 def _index_errors(runtime: "Runtime") -> list[AppError]:
     """Return why the index is unusable although the library counts searchable windows."""
     try:
-        runtime.index.count()
+        runtime.check_index()
     except AppError as error:
         return [error]
     return []

@@ -33,7 +33,7 @@ def vector_status(runtime: "Runtime") -> tuple[dict[str, Any], list[str]]:
     """Return the searched and the missing vectors for `status --json`, and as lines."""
     encoder = None
     with suppress(AppError):  # `doctor` reports its errors
-        encoder = runtime.neural.encoder()
+        encoder = runtime.neural.encoder() if runtime.settings.models.encoder else None
     stored = runtime.library.vectors
     active = stored.active()
     counts = stored.counts(active)

@@ -105,15 +105,14 @@ class EdgeIndex:
                 replace_path(old, shard)
         if not shard.exists():
             return self._create()
-        record = self._folder / "meta.json"
-        has_record = record.exists() and record.stat().st_size > 0  # a crash can leave it empty
+        is_recorded = has_record(self._folder)
         if self._is_rescue:
             self.record = _read_record(self._folder) or {}
-        elif has_record:
+        elif is_recorded:
             self._check_record()
         with terms.translated(self._folder):
             loaded = self._load(shard)
-            if not (has_record or self._is_rescue):
+            if not (is_recorded or self._is_rescue):
                 logger.warning("the record of a whole index was missing and is rewritten: %s", self._folder)
                 write_atomically(self._folder / "meta.json", self.record)
             shutil.rmtree(old, ignore_errors=True)
@@ -121,17 +120,7 @@ class EdgeIndex:
         return loaded
 
     def _check_record(self) -> None:
-        try:
-            record = json.loads((self._folder / "meta.json").read_text(encoding="utf-8"))
-        except OSError as error:
-            failure = terms.as_app_error(self._folder, error)
-            if isinstance(failure, BusyError):
-                raise failure from error
-            raise AppError("index_damaged", path=str(self._folder), reason=f"meta.json: {error.strerror}") from error
-        except ValueError as error:
-            raise AppError("index_damaged", path=str(self._folder), reason=f"meta.json: {error}") from error
-        if not isinstance(record, dict):
-            raise AppError("index_damaged", path=str(self._folder), reason="meta.json: not a record")
+        record = stored_record(self._folder)
         if record != self.record:
             raise rules.mismatch(self._folder, record, self.record)
 
@@ -451,6 +440,33 @@ class EdgeIndex:
                 shard.close()
             except Exception:
                 logger.warning("the shard was not closed", exc_info=True)
+
+
+def stored_record(folder: Path) -> dict[str, Any]:
+    """Return the meta record of the index in a folder.
+
+    Raises:
+        AppError: `index_damaged` if it is not one.
+        BusyError: If the system lacks something to read it.
+    """
+    try:
+        record = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
+    except OSError as error:
+        failure = terms.as_app_error(folder, error)
+        if isinstance(failure, BusyError):
+            raise failure from error
+        raise AppError("index_damaged", path=str(folder), reason=f"meta.json: {error.strerror}") from error
+    except ValueError as error:
+        raise AppError("index_damaged", path=str(folder), reason=f"meta.json: {error}") from error
+    if not isinstance(record, dict):
+        raise AppError("index_damaged", path=str(folder), reason="meta.json: not a record")
+    return record
+
+
+def has_record(folder: Path) -> bool:
+    """Whether the index in a folder has a meta record; a crash can leave it empty."""
+    record = folder / "meta.json"
+    return record.exists() and record.stat().st_size > 0
 
 
 def _read_record(folder: Path) -> dict[str, Any] | None:

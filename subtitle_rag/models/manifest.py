@@ -317,9 +317,13 @@ def _pop_prompts(entry: dict[str, Any]) -> Prompts:
 
 def _entries(table: str) -> list[dict[str, Any]]:
     path = next((path for path in _MANIFESTS if path.exists()), _MANIFESTS[0])
+    return [dict(entry) for entry in _tables(path).get(table, [])]
+
+
+@cache
+def _tables(path: Path) -> dict[str, list[dict[str, Any]]]:
     with path.open("rb") as file:
-        entries: list[dict[str, Any]] = tomllib.load(file).get(table, [])
-    return entries
+        return tomllib.load(file)
 
 
 def _memory_of_windows() -> float | None:
