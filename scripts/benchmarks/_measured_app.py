@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The app as it is, which also tells a benchmark when it has drawn what, and how long its event loop was held.
 
-    python scripts/_measured_app.py HOME GAPS
+    python scripts/benchmarks/_measured_app.py HOME GAPS
 
 After the frame that shows something new it writes a mark, which no terminal shows. `GAPS` gets a line for each time in
 which the loop did nothing else for longer than `HELD_S`: when that ended (monotonic clock) and how long it was.
@@ -25,8 +25,8 @@ from textual import on
 
 from subtitle_rag.base.config import settings as config
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui import screens
 from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.screens.library import library_screen
 from subtitle_rag.tui.screens.library.library_screen import LibraryScreen
 from subtitle_rag.tui.screens.search import search_screen
 from subtitle_rag.tui.shared import messages
@@ -120,7 +120,7 @@ def main() -> None:
     home, gaps = sys.argv[1:]
     MeasuredApp.gaps = Path(gaps)
     vars(search_screen)["GroupedSceneList"] = MeasuredList
-    vars(screens)["LibraryScreen"] = MeasuredLibrary
+    vars(library_screen)["LibraryScreen"] = MeasuredLibrary
     with Runtime(config.load(home=home)) as runtime:
         runtime.prioritize_queries = True  # as `tui.run` does
         app = MeasuredApp(runtime)
