@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 ENOUGH_SHARE, ENOUGH_MASS = 0.4, 1.2
 """Least share of a query's words in one window, and least weight, for hits by words; an unknown word weighs about 1."""
+ENOUGH_BESIDE_UNKNOWN = 0.45
+"""Least share for a query with a word that the library never says."""
 LONG, ENOUGH_OF_LONG = 5, 0.6
 """Words from which a query is a description; there one fairly rare word is enough. See `docs/dev/typed-words.md`."""
 CERTAIN_SHARE = 0.6
@@ -27,14 +29,14 @@ class Coverage(NamedTuple):
     """Whether words that are enough need no support by meaning."""
 
 
-def is_enough(rarities: list[float], mass: float, titled: float = 0.0) -> bool:
+def is_enough(rarities: list[float], mass: float, titled: float = 0.0, *, has_unknown: bool = False) -> bool:
     """Return whether words with a total rarity of `mass` may answer a query with the given `rarities`.
 
-    `titled` is the part of `mass` that occurs only in the title.
+    `titled` is the part of `mass` found only in the title. `has_unknown`: the library never says one of the words.
     """
     total = sum(rarities)
     least = ENOUGH_OF_LONG if _is_long(rarities) else ENOUGH_MASS
-    return mass + TITLED * titled >= min(least, ENOUGH_SHARE * total)
+    return mass + TITLED * titled >= min(least, (ENOUGH_BESIDE_UNKNOWN if has_unknown else ENOUGH_SHARE) * total)
 
 
 def is_certain(rarities: list[float], share: float) -> bool:

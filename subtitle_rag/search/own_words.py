@@ -98,6 +98,7 @@ class OwnWords:
         unsaid = set(map(key, lexical.words_not_in_library))
         self._sayable = {each.word for each in self._words if each.is_sayable and each.word not in unsaid}
         self._rarities = {each.word: lexical.rarities.get(each.word, 1.0) for each in self._words}
+        self._has_unknown = any(key(each.word) in unsaid for each in self._words)
         self._negated = {word for form, word in lexical.words_by_form.items() if form.startswith(NEGATED)}
         self._by_sound = lexical.by_sound
         self._letters = {each.word: _letters(each.word, lexical) for each in self._words}
@@ -143,7 +144,8 @@ class OwnWords:
             rank = IN_TEXT if is_said else WITH_CONTEXT if is_written else BY_SOUND if is_heard else BORROWED
             share = mass / total if total else 1.0
             lift = share if is_negated else SAID_SHARE * share
-            evidence[id] = Coverage(rank, share, is_enough(rarities, mass, titled), lift, is_certain(rarities, share))
+            is_answer = is_enough(rarities, mass, titled, has_unknown=self._has_unknown)
+            evidence[id] = Coverage(rank, share, is_answer, lift, is_certain(rarities, share))
         return evidence
 
     def _titles(self, video_ids: Collection[str]) -> dict[str, str]:

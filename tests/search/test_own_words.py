@@ -8,7 +8,7 @@ import pytest
 from subtitle_rag.contexts.context_file import given_context
 from subtitle_rag.korean.lexical import QueryAnalyzer
 from subtitle_rag.korean.morphemes import Analyzer
-from subtitle_rag.search.evidence import Coverage
+from subtitle_rag.search.evidence import Coverage, is_enough
 from subtitle_rag.search.fusion import Ranked
 from subtitle_rag.search.own_words import (
     BORROWED,
@@ -71,14 +71,21 @@ def test_a_window_has_as_much_of_a_query_as_it_says_and_its_context_and_title_na
     unknown = evidence("치킨 우주선 외계인")
     assert {each.rank for each in unknown.values()} == {BORROWED}
     assert not any(each.is_enough for each in unknown.values())
-    half = evidence("치킨 우주선").values()
-    assert any(each.is_enough for each in half), "one word of two is said"
+    assert not any(each.is_enough for each in evidence("치킨 우주선").values()), "three windows say it"
+    half = evidence("강아지 우주선").values()
+    assert any(each.is_enough for each in half), "one rare word of two is said"
     assert not any(each.is_certain for each in half)
     made.library.contexts.put(given_context(chicken, "우주선 이야기"))
     told = evidence("치킨 우주선")
     assert {id: each.rank for id, each in told.items() if each.rank != BORROWED} == {chicken: WITH_CONTEXT}
     assert told[chicken].is_enough
     made.close()
+
+
+def test_a_common_word_beside_one_that_nobody_says_is_not_enough() -> None:
+    assert is_enough([0.7, 1.0], 0.7)
+    assert not is_enough([0.7, 1.0], 0.7, has_unknown=True)
+    assert is_enough([0.9, 1.0], 0.9, has_unknown=True), "a rare word is"
 
 
 def test_a_word_that_the_analyzer_divides_is_said_by_its_letters(made: Searchable) -> None:
