@@ -119,7 +119,7 @@ def _reason(state: "VideoState") -> AppError:
 @runtime_outcome
 def status_(runtime: "Runtime") -> output.Outcome:
     from subtitle_rag.library.app_state import last_sync
-    from subtitle_rag.workflows.other_run import other_run_sentence
+    from subtitle_rag.workflows.lock_holder import other_run_sentence
 
     runtime.require_library()
     other_run = other_run_sentence(runtime.library)

@@ -60,7 +60,7 @@ class LibraryOpening:
         return self._open()
 
     def _open(self) -> SearchReady:
-        from subtitle_rag.workflows.other_run import other_run_sentence
+        from subtitle_rag.workflows.lock_holder import other_run_sentence
 
         if self._runtime.settings.is_sample:
             sample_library.fill(self._runtime)

@@ -38,6 +38,6 @@ class OtherRunWatch:
         return NotRemembered(error)
 
     def _sentence(self) -> str:
-        from subtitle_rag.workflows.other_run import other_run_sentence
+        from subtitle_rag.workflows.lock_holder import other_run_sentence
 
         return other_run_sentence(self._runtime.library)

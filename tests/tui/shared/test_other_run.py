@@ -15,7 +15,7 @@ from subtitle_rag.library.rows import Counts
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers import other_run
-from subtitle_rag.workflows.other_run import other_run_sentence
+from subtitle_rag.workflows.lock_holder import other_run_sentence
 from tests.support.invented import caption_folder
 from tests.tui.conftest import settle, shown, until
 

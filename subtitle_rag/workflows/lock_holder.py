@@ -1,4 +1,4 @@
-"""Work of another process on the same library."""
+"""The process that holds a library's lock."""
 
 from typing import TYPE_CHECKING
 
