@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
 
 from subtitle_rag.base.domain.errors import AppError, BusyError, LlmError
 from subtitle_rag.base.i18n import _
@@ -21,8 +22,10 @@ from subtitle_rag.models import manifest
 from subtitle_rag.models.manifest import OLLAMA
 from subtitle_rag.models.neural.protocols import Encoded, makes_pieces
 from subtitle_rag.models.ollama.host_guard import canonical
-from subtitle_rag.models.ollama.llm_client import Llm
 from subtitle_rag.models.prompts import Prompts, without_prompts
+
+if TYPE_CHECKING:
+    from subtitle_rag.models.ollama.llm_client import Llm
 
 logger = logging.getLogger(__name__)
 
@@ -53,7 +56,7 @@ class OllamaEncoder:
 
     has_sparse = False
 
-    def __init__(self, llm: Llm, id: str, *, is_writing: Callable[[], bool] = lambda: False) -> None:
+    def __init__(self, llm: "Llm", id: str, *, is_writing: Callable[[], bool] = lambda: False) -> None:
         """Prepare the encoder; `is_writing` tells whether contexts are being written.
 
         `id` is `ollama:bge-m3@0123abcd` with prompts; without them, the manifest's apply.
@@ -171,7 +174,7 @@ class OllamaEncoder:
 class OllamaEncoders:
     """The encoders of one Ollama server, each with its version checked at the first use."""
 
-    def __init__(self, open_llm: Callable[[], Llm], is_writing: Callable[[], bool]) -> None:
+    def __init__(self, open_llm: "Callable[[], Llm]", is_writing: Callable[[], bool]) -> None:
         """Prepare the encoders; `open_llm` opens the server in the settings, or raises LlmError."""
         self._open_llm = open_llm
         self._is_writing = is_writing
@@ -197,7 +200,7 @@ class OllamaEncoders:
                 self._encoders[id] = OllamaEncoder(self._llm, id, is_writing=self._is_writing)
             return self._encoders[id]
 
-    def _id(self, llm: Llm, name: str) -> str | None:
+    def _id(self, llm: "Llm", name: str) -> str | None:
         looked_up_at, id = self._ids.get(name, (-math.inf, ""))
         if time.monotonic() - looked_up_at < CHECK_S:
             return id
@@ -228,7 +231,7 @@ class EncoderOffer:
     disk_gb: float
 
 
-def choose_encoder(llm: Llm) -> EncoderOffer:
+def choose_encoder(llm: "Llm") -> EncoderOffer:
     """Return the manifest's first encoder that the server has, or else its first one.
 
     Raises:
@@ -240,7 +243,7 @@ def choose_encoder(llm: Llm) -> EncoderOffer:
     return EncoderOffer(model.name, canonical(model.pull_name) in pulled, model.disk_gb)
 
 
-def find_digest(llm: Llm, model: str) -> str | None:
+def find_digest(llm: "Llm", model: str) -> str | None:
     """Return the digest of a model on the server, without its algorithm; None if the model is missing."""
     digest = next((each.digest for each in llm.models() if canonical(each.name) == canonical(model)), None)
     return digest.rpartition(":")[2] if digest else None
