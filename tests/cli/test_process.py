@@ -164,7 +164,8 @@ def test_help_reads_no_verb_and_verbs_nothing_of_their_work() -> None:
 
     verbs = {name for name in loaded("run(['--help'])") if name.startswith("subtitle_rag.cli.")}
     assert verbs == {"subtitle_rag.cli.main"}
-    modules = loaded("[root.get_command(None, verb) for verb in VERBS if verb != 'eval']")
+    own = "('eval', 'export')"  # the help of `export` names the installed formats
+    modules = loaded(f"[root.get_command(None, verb) for verb in VERBS if verb not in {own}]")
     assert "subtitle_rag.cli.index_videos" in modules
     use_cases = {
         "youtube.fetcher",
