@@ -6,6 +6,7 @@ from textual.widgets import Static
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.keys.commands import DOWN, PLAY_WITH
 from subtitle_rag.tui.screens.dialogs.help_screen import HelpScreen
+from subtitle_rag.tui.screens.transcript.transcript_screen import TranscriptScreen
 from subtitle_rag.tui.shared import key_help
 from subtitle_rag.tui.shared.fields.footer import KeyBar
 from tests.tui.conftest import AppPilot, MakeApp, drawn_by, press, running, scene
@@ -44,6 +45,18 @@ async def test_help_begins_with_the_footer_and_has_what_else_works(
         assert "Everywhere" in text
         assert ("channel:table" in text) == (keys != ("ctrl+l",))
         assert "Here" in drawn_by(app)
+
+
+async def test_arrows_are_named_by_what_they_do_on_the_page(app_of: MakeApp) -> None:
+    async with running(app_of(scenes=[scene(1)]), "치킨") as (app, pilot):
+        assert "← back to the list" in " ".join((await helped(pilot, app)).split())
+        await press(pilot, "escape", "ctrl+l")
+        library = " ".join((await helped(pilot, app)).split())
+        assert "→ to the videos of the channel" in library
+        assert "← back to the channels" in library
+        await press(pilot, "escape", "escape", "enter", "t")
+        assert isinstance(app.screen, TranscriptScreen)
+        assert "←" not in await helped(pilot, app)
 
 
 @pytest.mark.campaign(part="app")

@@ -9,10 +9,10 @@ from textual.containers import Horizontal
 
 from subtitle_rag.base.domain.errors import EXPECTED
 from subtitle_rag.base.domain.values import tidy
-from subtitle_rag.base.i18n import _, n_
+from subtitle_rag.base.i18n import N_, _, n_
 from subtitle_rag.library.overview import ChannelState
 from subtitle_rag.tui.keys import keymap
-from subtitle_rag.tui.keys.commands import CLOSE, ENTER, OPEN, in_widget
+from subtitle_rag.tui.keys.commands import CLOSE, ENTER, OPEN, in_widget, worded
 from subtitle_rag.tui.screens.library.library_text import failed_video, is_silent, listening_state
 from subtitle_rag.tui.shared.clean_text import clean
 from subtitle_rag.tui.shared.content import MUTED, Rows
@@ -36,7 +36,10 @@ EVERYTHING = "*"
 
 
 class ChannelTable(RowTable[ChannelState]):
-    BINDINGS: ClassVar[list[BindingType]] = [in_widget(ENTER), in_widget(OPEN)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        in_widget(ENTER),
+        in_widget(worded(OPEN, sentence=N_("to the videos of the channel"))),
+    ]
 
     def __init__(self) -> None:
         super().__init__("channels", lambda state: state.key)
@@ -76,7 +79,10 @@ def channel_name(state: ChannelState) -> str:
 
 
 class VideoTable(RowTable["VideoState"]):
-    BINDINGS: ClassVar[list[BindingType]] = [in_widget(ENTER), in_widget(CLOSE)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        in_widget(ENTER),
+        in_widget(worded(CLOSE, sentence=N_("back to the channels"))),
+    ]
 
     def __init__(self) -> None:
         super().__init__("videos", lambda state: state.video.id)

@@ -2,15 +2,17 @@
 
 import asyncio
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
+from textual.binding import BindingType
 from textual.containers import Container
 from textual.timer import Timer
 from textual.widget import Widget
 
 from subtitle_rag.base.i18n import _
 from subtitle_rag.korean.keyboard import key_sequence
+from subtitle_rag.tui.keys.commands import CLOSE, in_widget
 from subtitle_rag.tui.shared.fields.text_field import TextField
 from subtitle_rag.tui.shared.scenes.grouped_scenes import GroupedSceneList
 from subtitle_rag.tui.shared.scenes.preview import Preview
@@ -33,6 +35,8 @@ DIM_S = 0.3
 
 class ResultPane(Container):
     """Keys move from the field to the list and the preview's lines; the user shows and hides the preview."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [in_widget(CLOSE)]
 
     def __init__(self, field: TextField, scenes: GroupedSceneList, preview: Preview) -> None:
         """`field` is the field above: the focus moves from there to the list, and back."""
@@ -220,8 +224,8 @@ class ResultPane(Container):
             self.scenes.focus()
         return in_transcript
 
-    @on(TranscriptList.Left)
-    def _transcript_left(self) -> None:
+    def action_close(self) -> None:
+        """Go back from the transcript to the list. In the list, its own key folds a video."""
         if not self.uncover():
             self.leave_transcript()
 

@@ -7,14 +7,12 @@ from typing import ClassVar
 
 from rich._wrap import divide_line  # `Content.wrap` of Textual 8.2.8 breaks lines with it too
 from textual import events
-from textual.binding import BindingType
 from textual.content import Content
 from textual.geometry import Size
 from textual.message import Message
 from textual.selection import Selection
 from textual.strip import Strip
 
-from subtitle_rag.tui.keys.commands import CLOSE, in_widget
 from subtitle_rag.tui.shared.rows.row_view import RowView, draw_row
 from subtitle_rag.tui.shared.scenes.transcript_lines import HEAD_CELLS, TranscriptLines
 
@@ -35,13 +33,9 @@ class TranscriptList(RowView):
         & > .transcript--cursor { background: $block-cursor-background; }
     }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [in_widget(CLOSE)]
 
     class DoubleClicked(Message):
         """A line was double-clicked; the cursor is there."""
-
-    class Left(Message):
-        """The user goes back to the list."""
 
     def __init__(self) -> None:
         super().__init__(id="transcript")
@@ -152,9 +146,6 @@ class TranscriptList(RowView):
         self.scroll_to_cursor()
 
     # --- keys and mouse ---
-
-    def action_close(self) -> None:
-        self.post_message(self.Left())
 
     def on_click(self, event: events.Click) -> None:
         if (row := self.row_under(event)) is not None:
