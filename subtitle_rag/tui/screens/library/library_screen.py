@@ -129,6 +129,8 @@ class LibraryScreen(BaseScreen):
         self.set_class(self.counts is None, "-opening")
         if empty:
             self._beginning.begin()
+            if self.tables.has_focus:  # hidden with their last row: letters would run commands
+                self.field.path.focus()
         elif self.counts is None:
             self._beginning.update(Content.styled(_("Opening the library…"), MUTED))
 

@@ -94,6 +94,16 @@ async def test_the_only_channel_of_files_has_a_row_to_remove_it(filled: Runtime,
         assert videos(filled) == set()
 
 
+async def test_the_empty_library_takes_what_is_typed_next(filled: Runtime) -> None:
+    async with running(SubtitleApp(filled)) as (app, pilot):
+        screen = await open_library(pilot, table="channels")
+        await press(pilot, "d")
+        await confirm(pilot)
+        await until(pilot, lambda: screen.has_class("-empty") and is_done(app))
+        await press(pilot, *"abc")
+        assert screen.field.path.value == "abc"
+
+
 class TestOneVideo:
     @pytest.mark.parametrize("key", ["d", "ㅇ", "delete"])
     @pytest.mark.campaign(part="app")
