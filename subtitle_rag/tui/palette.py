@@ -20,8 +20,8 @@ from subtitle_rag.tui.shared.progress.offers import ModelDownload
 from subtitle_rag.tui.shared.query_filters import query_chips, without_filters
 
 PLACES = {
-    "app": N_("Open"),
-    "scene": N_("Find"),
+    "app": N_("Go to"),
+    "scene": N_("Scene"),
     "search": N_("Find"),
     "answer": N_("Ask"),
     "library": N_("Library"),

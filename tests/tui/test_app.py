@@ -55,7 +55,7 @@ class TestKeys:
     async def test_the_palette_offers_what_applies_in_korean(self, app_of: MakeApp) -> None:
         async with running(app_of("ko")) as (app, pilot):
             titles = [command.title for command in app.get_system_commands(app.screen)]
-            assert "찾기: 복사" in titles
+            assert "장면: 복사" in titles
             await press(pilot, "ctrl+p")
             assert isinstance(app.screen, CommandPalette)
             assert app.screen.query_one(Input).placeholder == "명령 찾기"

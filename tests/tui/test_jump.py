@@ -149,7 +149,7 @@ class TestChoosing:
     @pytest.mark.campaign(part="app")
     async def test_it_is_in_the_palette(self, app_of: MakeApp) -> None:
         async with running(app_of(scenes=[scene()]), "치킨") as (app, pilot):
-            [run] = [c.callback for c in app.get_system_commands(app.screen) if c.title == "Find: Player"]
+            [run] = [c.callback for c in app.get_system_commands(app.screen) if c.title == "Scene: Choose player"]
             await run()
             await until(pilot, lambda: isinstance(app.screen, PlayerScreen))
             await settle(pilot)  # its rows are there before the app closes

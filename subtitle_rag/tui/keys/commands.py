@@ -85,7 +85,7 @@ COPY_MARKDOWN = command(
     N_("copy the scene as Markdown, with its video, time and links"),
 )
 PLAY_WITH = command(
-    "scene.play-with", "", "screen.scene('choose_player')", N_("Player"), N_("choose the player for the scene")
+    "scene.play-with", "", "screen.scene('choose_player')", N_("Choose player"), N_("choose the player for the scene")
 )
 FILTER = command(
     "search.filter",

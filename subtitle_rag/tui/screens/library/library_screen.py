@@ -62,7 +62,7 @@ class LibraryScreen(BaseScreen):
             N_("make captions of what has none, by listening on this machine"),
         ),
         RETRY,
-        command("video.open", "", "open_video", N_("Browser"), N_("open the video in the browser")),
+        command("video.open", "", "open_video", N_("Open in browser"), N_("open the video in the browser")),
         worded(FILTER, sentence=N_("only the videos that failed, or all again")),
         worded(REMOVE, sentence=N_("take the video or the channel out of the library, after a question")),
     ]

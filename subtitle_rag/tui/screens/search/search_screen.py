@@ -64,12 +64,16 @@ class SearchScreen(BaseScreen):
             "scene.copies",
             "",
             "screen.scene('copies')",
-            N_("Copies"),
+            N_("Same words elsewhere"),
             N_("play the scene in another video that says the same"),
         ),
         command("scene.preview", "p", "toggle_preview", N_("Preview"), N_("show or hide the preview")),
         command(
-            "search.refine", "", "refine", N_("Refine"), N_("rerank up to 150 scenes with AI; press again to stop")
+            "search.refine",
+            "",
+            "refine",
+            N_("Rerank with AI"),
+            N_("rerank up to 150 scenes with AI; press again to stop"),
         ),
         FILTER,
         worded(SWITCH, sentence=N_("query → list → transcript")),

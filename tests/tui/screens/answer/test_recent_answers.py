@@ -136,12 +136,12 @@ class TestBesideTheRest:
     async def test_the_palette_opens_it_and_offers_what_it_can(self, make: MakeApp) -> None:
         async with running(make()) as (app, pilot):
             titles = {command.title: command for command in app.get_system_commands(app.screen)}
-            app.call_later(titles["Open: Ask"].callback)
+            app.call_later(titles["Go to: Ask"].callback)
             await settle(pilot)
             assert isinstance(app.screen, AnswerScreen)
             current: Any = app.screen
             offered = {command.title for command in app.get_system_commands(current)}
-            assert {"Open: Ask", "Ask: All captions"} <= offered
+            assert {"Go to: Ask", "Ask: All captions"} <= offered
             await pilot.press("ctrl+p")
             assert isinstance(app.screen, CommandPalette)
 

@@ -152,10 +152,10 @@ class TestScreen:
     @pytest.mark.campaign(part="app")
     async def test_the_palette_has_it_and_it_does_not_open_over_itself(self, app_of: MakeApp) -> None:
         async with running(app_of(), size=(120, 40)) as (app, pilot):
-            assert "Open: Checks" in commands(app)
+            assert "Go to: Checks" in commands(app)
             await run_command(pilot, "app.checks")
             assert isinstance(app.screen, ChecksScreen)
-            assert "Open: Checks" not in commands(app)
+            assert "Go to: Checks" not in commands(app)
             await pilot.press("f1")
             assert len([screen for screen in app.screen_stack if isinstance(screen, ChecksScreen)]) == 1
 

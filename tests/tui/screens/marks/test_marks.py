@@ -279,5 +279,5 @@ async def test_the_palette_lists_what_the_screen_below_it_can_open(app_of: MakeA
         await pilot.press("ctrl+p")
         await until(pilot, lambda: app.screen is not app.search_screen)
         titles = {command.title for command in app.get_system_commands(app.screen_stack[0])}
-        assert {"Open: Marks", "Open: Transcript", "Open: Checks", "Find: Mark", "Find: Export"} <= titles
-        assert "Find: Copy Markdown" in titles
+        assert {"Go to: Marks", "Go to: Transcript", "Go to: Checks", "Scene: Mark", "Scene: Export"} <= titles
+        assert "Scene: Copy Markdown" in titles

@@ -252,7 +252,7 @@ async def test_the_palette_and_the_key_of_a_list_open_it(own: Runtime, language:
     own.settings = replace(own.settings, language=language)
     async with running(SubtitleApp(own), size=(80, 24)) as (app, pilot):
         titles = [command.title for command in app.get_system_commands(app.screen)]
-        assert {"ko": "열기: 설정", "en": "Open: Settings"}[language] in titles
+        assert {"ko": "화면: 설정", "en": "Go to: Settings"}[language] in titles
         await press_each(pilot, "escape", "escape", "comma")
         assert isinstance(pilot.app.screen, SettingsScreen)
         assert {"ko": "자막 언어", "en": "Caption languages"}[language] in drawn_by(app)
