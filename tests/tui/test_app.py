@@ -61,6 +61,13 @@ class TestKeys:
             assert app.screen.query_one(Input).placeholder == "명령 찾기"
             await pilot.press("escape")
 
+    async def test_the_open_palette_lists_what_the_page_below_allows(self, app_of: MakeApp) -> None:
+        async with running(app_of()) as (app, pilot):
+            titles = [command.title for command in app.get_system_commands(app.screen)]
+            await press(pilot, "ctrl+p")
+            assert isinstance(app.screen, CommandPalette)
+            assert [command.title for command in app.get_system_commands(app.search_screen)] == titles
+
     @pytest.mark.campaign(part="app")
     async def test_themes_change_under_a_list_of_scenes(self, app_of: MakeApp) -> None:
         async with running(app_of(scenes=[scene()]), "치킨") as (app, pilot):

@@ -71,7 +71,7 @@ CLOSE = command(
     "scene.close", "left", "close", N_("Back"), N_("back to the list, or to the best scenes of the video"), system=True
 )
 MARK = command(
-    "scene.mark", "space", "screen.scene('mark')", N_("Mark"), N_("mark the scene; of a marked one, edit note and tag")
+    "scene.mark", "space", "scene('mark')", N_("Mark"), N_("mark the scene; of a marked one, edit note and tag")
 )
 EXPORT = command(
     "scene.export", "e", "export", N_("Export"), N_("export the scene, the results or the marks, with a preview")
@@ -80,12 +80,12 @@ COPY = command("scene.copy", "c,ctrl+y", "copy", N_("Copy"), N_("copy the link t
 COPY_MARKDOWN = command(
     "scene.copy-markdown",
     "",
-    "screen.scene('copy_markdown')",
+    "scene('copy_markdown')",
     N_("Copy Markdown"),
     N_("copy the scene as Markdown, with its video, time and links"),
 )
 PLAY_WITH = command(
-    "scene.play-with", "", "screen.scene('choose_player')", N_("Choose player"), N_("choose the player for the scene")
+    "scene.play-with", "", "scene('choose_player')", N_("Choose player"), N_("choose the player for the scene")
 )
 FILTER = command(
     "search.filter",

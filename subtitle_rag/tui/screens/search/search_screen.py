@@ -63,7 +63,7 @@ class SearchScreen(BaseScreen):
         command(
             "scene.copies",
             "",
-            "screen.scene('copies')",
+            "scene('copies')",
             N_("Same words elsewhere"),
             N_("play the scene in another video that says the same"),
         ),
