@@ -17,6 +17,8 @@ from subtitle_rag.tui.screens.answer.answer_screen import AnswerScreen
 from subtitle_rag.tui.screens.dialogs.help_screen import HelpScreen
 from subtitle_rag.tui.screens.search.filter_screen import FilterScreen
 from subtitle_rag.tui.shared.fields.footer import KeyBar
+from subtitle_rag.tui.shared.jobs.job import Job
+from subtitle_rag.tui.shared.progress.status_bars import JobBar
 from subtitle_rag.workflows.requests import JobRequest
 from tests.stand_ins.ollama import Model, StandIn
 from tests.tui.asking import MODEL, QUESTION, opened, said, without_contexts
@@ -187,3 +189,14 @@ class TestAnswers:
                 await until(pilot, lambda: not screen.page.dialogue.running)
                 await settle(pilot)
                 assert "배추는 40포기입니다 [1]." in said(screen)
+
+
+async def test_the_line_of_a_job_leaves_out_whole_what_does_not_fit(app_of: MakeApp) -> None:
+    async with running(app_of(), size=(120, 30)) as (app, pilot):
+        app.job = Job("자막", captions=Progress("captions", 40, 60), windows=Progress("windows", 128, 593))
+        line = app.search_screen.query_one(JobBar)
+        await until(pilot, lambda: str(line.content) == "Reading captions  Videos 40/60  Windows 128/593  ██░░░░░░░░")
+        await pilot.resize_terminal(52, 20)
+        await until(pilot, lambda: str(line.content) == "Reading captions  Videos 40/60  Windows 128/593")
+        await pilot.resize_terminal(40, 20)
+        await until(pilot, lambda: str(line.content) == "Reading captions  Videos 40/60")

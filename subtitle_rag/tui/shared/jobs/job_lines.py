@@ -20,15 +20,20 @@ def sample_refusal() -> UsageError:
 
 
 def job_line(job: Job) -> str:
-    """Return one line: activity, counts, rate and bar."""
+    return "  ".join(job_parts(job))
+
+
+def job_parts(job: Job) -> list[str]:
+    """Return activity, counts, rate and bar, most important first; of a stopped job why, and the key that resumes."""
     if job.ended:
-        return _stopped(job.reason.message if job.reason else _stop(job))
+        resumes = _("{key} resumes").format(key=key("library.sync"))
+        return [job.reason.message if job.reason else _stop(job), resumes]
     parts = [_activity(job), *_measures(job), *_counts(job)]
     progress = job.progress
     if progress and progress.total:
         filled = round(min(1.0, progress.done / progress.total) * BAR)
         parts.append("█" * filled + "░" * (BAR - filled))
-    return "  ".join(parts)
+    return parts
 
 
 def job_brief(job: Job) -> str:
@@ -45,10 +50,6 @@ def job_brief(job: Job) -> str:
 
 def _stop(job: Job) -> str:
     return _("Stopped: {source}").format(source=job.source)
-
-
-def _stopped(sentence: str) -> str:
-    return "  ".join((sentence, _("{key} resumes").format(key=key("library.sync"))))
 
 
 def _waiting(job: Job) -> str:

@@ -10,7 +10,7 @@ from textual.widgets import Static
 from subtitle_rag.base.terminal_text import fitting_text
 from subtitle_rag.tui.shared.clean_text import clean
 from subtitle_rag.tui.shared.jobs.job import Job
-from subtitle_rag.tui.shared.jobs.job_lines import job_line
+from subtitle_rag.tui.shared.jobs.job_lines import job_parts
 from subtitle_rag.tui.shared.progress.stage import Stage, StageName, Stages
 from subtitle_rag.tui.shared.progress.stage_lines import stage_parts
 
@@ -39,11 +39,19 @@ class JobBar(Static):
     def __init__(self) -> None:
         super().__init__(id="job", markup=False)
         self.display = False
+        self._parts: list[str] = []
+
+    def on_resize(self) -> None:
+        self._draw()
 
     def show(self, job: Job | None) -> None:
         self.display = job is not None and (job.stopped or not job.ended)
         if job is not None and self.display:
-            self.update(Content(clean(job_line(job))), layout=False)  # one line, as wide as the screen
+            self._parts = [clean(part) for part in job_parts(job)]
+            self._draw()
+
+    def _draw(self) -> None:
+        self.update(_fitting(self, self._parts), layout=False)  # one line, as wide as the screen
 
 
 class StageBar(Static):
@@ -68,12 +76,14 @@ class StageBar(Static):
         self._draw()
 
     def _draw(self) -> None:
-        text = ""
-        if self._stage and self._stage.state == "working":
-            # numbers are not cut: a part that does not fit is left out whole
-            text = fitting_text(stage_parts(self._stage), self.app.size.width - PADDING, cell_len)
-        self.set_class(bool(text), "-shown")
-        self.update(Content(text))
+        parts = stage_parts(self._stage) if self._stage and self._stage.state == "working" else []
+        self.set_class(bool(parts), "-shown")
+        self.update(_fitting(self, parts))
+
+
+def _fitting(bar: Static, parts: list[str]) -> Content:
+    """Return the leading parts that fit: numbers are not cut."""
+    return Content(fitting_text(parts, bar.app.size.width - PADDING, cell_len))
 
 
 class LineBar(Static):
