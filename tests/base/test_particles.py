@@ -1,6 +1,9 @@
 """Particles agree with the names and numbers that a sentence is filled with."""
 
+from pathlib import Path
+
 from subtitle_rag.base import i18n
+from subtitle_rag.base.json_lines import bad_queries
 from subtitle_rag.base.particles import KoreanSentence, ending
 from tests.support.cases import cases
 
@@ -69,3 +72,9 @@ def test_sentences_of_the_catalogue_choose_their_particles() -> None:
     assert i18n._("{player} is the default player now.").format(player="mpv").endswith("mpv로 재생합니다.")
     i18n.activate("en")
     assert not isinstance(i18n._("{player} is the default player now."), KoreanSentence)
+
+
+def test_the_form_of_a_line_of_json_ends_in_no_particle() -> None:
+    i18n.activate("ko")
+    assert "(가)" not in bad_queries(Path("gold.jsonl"), 1, "").hint
+    i18n.activate("en")
