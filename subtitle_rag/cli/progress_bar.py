@@ -60,14 +60,18 @@ def progress_bar() -> Iterator[Callable[[Progress], None]]:
 
     class Label(ProgressColumn):
         def render(self, task: Any) -> _Parts:
-            return _Parts(progress_parts(task.fields["progress"]))
+            progress = task.fields["progress"]
+            return _Parts(progress_parts(progress) if progress else [""])
 
     console = Console(stderr=True)
     length = max(SHORTEST_BAR, min(LONGEST_BAR, console.width // 8))
     bars = Bars(Label(), BarColumn(length), console=console, disable=not sys.stderr.isatty(), transient=True)
     lines: dict[bool, TaskID] = {}
+    start = bars.add_task("", total=None, progress=None)  # a bar that moves while hosts start and lists are read
 
     def show(progress: Progress) -> None:
+        if not lines:
+            bars.remove_task(start)
         line, total = progress.stage == "windows", progress.total or None
         if line not in lines:
             lines[line] = bars.add_task("", progress=progress)

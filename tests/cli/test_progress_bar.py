@@ -9,7 +9,7 @@ from rich.cells import cell_len
 
 from subtitle_rag.base.domain.events import VectorsReport
 from subtitle_rag.base.domain.progress import Progress
-from subtitle_rag.cli.progress_bar import follow, notes
+from subtitle_rag.cli.progress_bar import follow, notes, progress_bar
 
 
 class Terminal(io.StringIO):
@@ -40,6 +40,16 @@ def test_a_line_loses_whole_parts_and_no_digits(monkeypatch: pytest.MonkeyPatch,
     assert cell_len(label) <= width
     assert label.startswith("Contexts 1,234/9,412  overview 7/24 ")
     assert ("제1,234화" in label) is (width == 120)
+
+
+def test_a_bar_moves_before_the_first_progress_and_gives_its_line_to_that(monkeypatch: pytest.MonkeyPatch) -> None:
+    stderr = on_stderr(monkeypatch, Terminal())
+    with progress_bar() as show:
+        start = stderr.getvalue()
+        show(Progress("windows", 1, 2))
+    assert "━" in start
+    assert "Windows 1/2" in stderr.getvalue()
+    assert "\x1b[1A" not in stderr.getvalue().rpartition("Windows 1/2")[0], "a second line"
 
 
 def test_elsewhere_nothing_is_drawn_and_other_events_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
