@@ -302,7 +302,7 @@ def test_words_while_the_app_starts(home: Path, tmp_path: Path, say: Say, librar
             terminal.close()
             if library != "filled":
                 end_hosts([own])
-        run = [each for each in is_there.get("commands", ()) if "library.sample" not in each]
+        run = [each for each in is_there.get("commands", ()) if each != "switch_library"]
         typed.note(words, is_there.get("text"), run)
     typed.check(say, f"while starting, {library}")
 

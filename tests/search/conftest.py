@@ -7,6 +7,15 @@ import pytest
 
 from subtitle_rag.korean.morphemes import Analyzer
 from tests.support.searchable import Searchable
+from tests.support.tiny_models import (
+    dense_folder,
+    encoder_folder,
+    other_encoder_folder,
+    reranker_folder,
+    sentence_folders,
+)
+
+__all__ = ["dense_folder", "encoder_folder", "other_encoder_folder", "reranker_folder", "sentence_folders"]
 
 
 @pytest.fixture(scope="module")

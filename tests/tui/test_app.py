@@ -66,7 +66,8 @@ class TestKeys:
             titles = [command.title for command in app.get_system_commands(app.screen)]
             await press(pilot, "ctrl+p")
             assert isinstance(app.screen, CommandPalette)
-            assert [command.title for command in app.get_system_commands(app.search_screen)] == titles
+            below: Any = app.search_screen
+            assert [command.title for command in app.get_system_commands(below)] == titles
 
     @pytest.mark.campaign(part="app")
     async def test_themes_change_under_a_list_of_scenes(self, app_of: MakeApp) -> None:
