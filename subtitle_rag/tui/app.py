@@ -100,7 +100,7 @@ class SubtitleApp(PagesApp):
         self.theme = themes.theme_at_start(self.settings, self.first_theme, self.console.color_system)
         self._stored_theme = self.theme
         self.theme_changed_signal.subscribe(self, self._theme_changed)
-        self.call_after_refresh(self.context.opening.open)
+        self.call_after_refresh(self.context.opening.begin)
         self.call_later(self.key_router.hand_on)
         if not self.is_headless:
             self._end_on_signals()

@@ -242,6 +242,7 @@ class PagesApp(AppPort):
             typed = self.search_screen.take_query if takes_query and not address else lambda: address
             library = LibraryScreen(self.context, self.search_screen.page.counts, typed, begin_query=begin_query)
             self.push_screen(library)
+            self.context.opening.begin()  # a screen above the search keeps its first refresh from coming
             self.context.background.retry_transient()
 
     @property

@@ -37,11 +37,18 @@ class LibraryOpening:
         self._runtime = runtime
         self.ready = False
         """Whether library and index are open. Set by the handler of `SearchReady`."""
+        self._has_begun = False
         self._new_videos = 0
         self._stop = threading.Event()
 
+    def begin(self) -> None:
+        """Open the library, unless that has begun."""
+        if not self._has_begun:
+            self.open()
+
     def open(self, before: AppError | None = None) -> None:
         """Open the library. If the error `before` says that the index is unusable, rebuild it first."""
+        self._has_begun = True
         work = self._rebuild if before and before.code in UNUSABLE_INDEX else self._open
         self._app.run_in_thread(work, LibraryFailed, group="open", exclusive=True)
 

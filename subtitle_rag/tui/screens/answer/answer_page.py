@@ -64,6 +64,7 @@ class AnswerPage(Vertical):
         self.dialogue = Dialogue(context.runtime, context.context_pause, self.post_message)
         self._search_query = ""
         """The last query taken from the search screen."""
+        self._has_drawn = False
         self.set_reactive(AnswerPage.counts, counts)
 
     def compose(self) -> ComposeResult:
@@ -73,6 +74,7 @@ class AnswerPage(Vertical):
             yield self.recent
 
     def on_mount(self) -> None:
+        self._has_drawn = True
         self._draw()
         self._look_up_recent()
         self.set_interval(READING_TICK_S, self._show_reading_time)
@@ -296,7 +298,7 @@ class AnswerPage(Vertical):
     # --- drawing ---
 
     def watch_counts(self, before: "Counts | None") -> None:
-        if self.is_mounted and not self.dialogue.turns:
+        if self._has_drawn and not self.dialogue.turns:
             self._draw()
             if before is None:
                 self._look_up_recent()

@@ -98,6 +98,7 @@ class LibraryScreen(BaseScreen):
         self.set_reactive(LibraryScreen.counts, counts)
         self._typed = typed
         self._opened_empty = counts is not None and counts.videos == 0
+        self._has_drawn = False
 
     def compose(self) -> ComposeResult:
         yield self.field
@@ -112,6 +113,7 @@ class LibraryScreen(BaseScreen):
         for value in ("other_run_line", "removal_line"):
             self.watch(self.app, value, self._show_progress, init=False)
         self.watch(self.app, "stages", self._stages_changed)
+        self._has_drawn = True
         self._draw()
         self.list_videos()
         self.field.path.replace_value(self._typed())
@@ -119,7 +121,7 @@ class LibraryScreen(BaseScreen):
     # --- contents ---
 
     def watch_counts(self) -> None:
-        if self.is_mounted:
+        if self._has_drawn:  # `is_mounted` is set a moment after `on_mount`, and counts may come between
             self._draw()
             self.list_videos()
 

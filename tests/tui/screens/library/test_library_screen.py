@@ -243,6 +243,15 @@ class TestJobs:
             assert app.job.ended
 
 
+async def test_a_library_page_that_comes_before_the_first_frame_opens_the_library(
+    app_of: MakeApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(SubtitleApp, "call_after_refresh", lambda *_arguments: True)
+    async with app_of().run_test(size=(100, 30)) as pilot:
+        await pilot.press("ctrl+l")
+        await until(pilot, lambda: "All videos" in drawn_by(pilot.app))  # type: ignore[arg-type]
+
+
 async def test_a_library_that_is_being_opened_is_not_said_to_be_empty(
     app_of: MakeApp, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
