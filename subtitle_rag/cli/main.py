@@ -22,7 +22,7 @@ from subtitle_rag import __version__
 from subtitle_rag.base import i18n, log_file, output
 from subtitle_rag.base.config import settings as config_settings
 from subtitle_rag.base.config.settings import Paths
-from subtitle_rag.base.domain.errors import SCARCE, AppError, BusyError, UsageError
+from subtitle_rag.base.domain.errors import SCARCE, AppError, BusyError, UsageError, scarcity_error
 from subtitle_rag.base.i18n import N_, _
 from subtitle_rag.base.output import ExitCode, exit_code_for
 
@@ -317,8 +317,6 @@ def _run(arguments: list[str]) -> int:
 
 def _as_scarcity(error: Exception) -> BusyError | None:
     """Return a shortage of memory, threads or files as a failure, if no other code has."""
-    from subtitle_rag.library.connection import scarcity_error
-
     is_scarce = isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno in SCARCE)
     if not is_scarce and "can't start new thread" not in str(error):
         return None

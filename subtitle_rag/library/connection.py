@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from subtitle_rag.base.atomic_files import lock_file, private_file, private_folder
-from subtitle_rag.base.domain.errors import SCARCE, AppError, BusyError
+from subtitle_rag.base.domain.errors import SCARCE, AppError, BusyError, scarcity_error
 from subtitle_rag.base.i18n import N_, _
 from subtitle_rag.library.reading import readable_uri
 from subtitle_rag.library.schema import make_schema
@@ -194,11 +194,6 @@ def unwritable(folder: Path, error: OSError) -> BusyError:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return BusyError("disk_full", path=str(folder))
     return BusyError("library_readonly", path=str(folder), reason=error.strerror)
-
-
-def scarcity_error(folder: Path, reason: str | None) -> BusyError:
-    """Return BusyError `system_limit` for a lack of memory, threads or files."""
-    return BusyError("system_limit", path=str(folder), reason=reason or "")
 
 
 def busy_error(folder: Path, name: LockName) -> BusyError:

@@ -153,6 +153,11 @@ _REASON = re.compile(rf"\b(?:{'|'.join(map(re.escape, SYSTEM_REASONS))})\b")
 _NUMBER = re.compile(r"\[Errno -?\d+\] ")
 
 
+def scarcity_error(folder: Path, reason: str | None) -> BusyError:
+    """Return BusyError `system_limit` for a lack of memory, threads or files."""
+    return BusyError("system_limit", path=str(folder), reason=reason or "")
+
+
 def localize_reason(reason: str) -> str:
     """Translate the system's messages in a reason, even inside another library's message, and drop error numbers."""
     return _REASON.sub(lambda match: _(match[0]), _NUMBER.sub("", reason))
