@@ -303,7 +303,7 @@ def test_a_damaged_library_is_told(
     run: Run, home: Path, captions: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
 ) -> None:
     monkeypatch.chdir(captions)
-    (home / "data").mkdir(parents=True)
+    (home / "data").mkdir(parents=True, exist_ok=True)  # the case before may still start its host, under the same path
     (home / "data" / "library.db").write_bytes(b"no library" * 1000)
     damaged = run(*arguments, "--json")
     assert (damaged.code, damaged.failure) == (1, "library_damaged")
