@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from subtitle_rag.base import log_file
 from subtitle_rag.base.atomic_files import delete_file
-from subtitle_rag.base.domain.errors import AppError
+from subtitle_rag.base.domain.errors import SCARCE, AppError, scarcity_error
 from subtitle_rag.base.hosting.entry import (
     SOCKET_PREFIX,
     HostKind,
@@ -164,6 +164,9 @@ class Server:
             logger.debug("%s failed", method, exc_info=True)
             return False, error.with_traceback(None)
         except Exception as error:  # reported to the client; the host goes on
+            if isinstance(error, OSError) and error.errno in SCARCE:
+                logger.warning("the system sets a limit", exc_info=True)
+                return False, scarcity_error(self._folder, error.strerror)
             logger.error("%s failed", method, exc_info=True)
             path = log_file.log_path()
             if path is None:
