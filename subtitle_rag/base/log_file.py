@@ -57,8 +57,11 @@ class LogFile(logging.Handler):
         self.process = process
         self.debug = debug
         self._private = (folder, *private)
+        self._ended = False
 
     def emit(self, record: logging.LogRecord) -> None:
+        if self._ended:  # a thread may have found this handler before the block ended; its file would open again
+            return
         with suppress(Exception):  # there is no other place to report it
             if lines := list(self.lines(record)):
                 self._file.emit(logging.makeLogRecord({"msg": "\n".join(lines)}))
@@ -82,8 +85,13 @@ class LogFile(logging.Handler):
         return OwnFile(self.path, maxBytes=MAX_BYTES, backupCount=BACKUPS, delay=True)
 
     def close(self) -> None:
-        if "_file" in vars(self):
-            self._file.close()
+        self.acquire()
+        try:
+            self._ended = True
+            if "_file" in vars(self):
+                self._file.close()
+        finally:
+            self.release()
         super().close()
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's own name

@@ -68,6 +68,16 @@ def test_nothing_is_made_before_the_first_line(folder: Path) -> None:
     assert not folder.parent.exists()
 
 
+@pytest.mark.parametrize("wrote", [True, False])
+def test_a_record_that_comes_after_the_end_opens_no_file(folder: Path, wrote: bool) -> None:
+    with logging_to(folder, "cli") as handler:
+        if wrote:
+            logger.info("hello")
+    before = written(folder) if wrote else []
+    handler.handle(logger.makeRecord(logger.name, logging.INFO, __file__, 1, "late, from a thread", (), None))
+    assert (written(folder) if wrote else list(folder.glob("*"))) == before
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="modes are POSIX's")
 def test_the_file_is_its_owner_s_alone(folder: Path) -> None:
     before = os.umask(0)
