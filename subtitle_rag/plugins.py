@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 EXPORT_FORMATS = "subtitle_rag.export_formats"
 """Group of `subtitle_rag.ExportFormat`s; the name is the value of `export --format` and the file extension."""
 ENCODERS = "subtitle_rag.encoders"
-"""Group of `subtitle_rag.TextEncoder`s; the name is the value of `encoder` under `[models]`."""
+"""Group of `EncoderSource`s, such as `subtitle_rag.TextEncoder`; the name is that of `encoder` under `[models]`."""
 GROUPS = (EXPORT_FORMATS, ENCODERS)
 
 T = TypeVar("T")
@@ -38,7 +38,7 @@ def plugin_names(group: str) -> tuple[str, ...]:
 
 def is_built_in(group: str, name: str) -> bool:
     """Return whether a part belongs to this program; other distributions cannot take its names."""
-    return any(point.name == name and _is_own(point) for point in _points(group))
+    return any(point.name == name for point in _own_points(group, tuple(sys.path)))
 
 
 def load_plugin(group: str, name: str, kind: type[T] | tuple[type[T], ...]) -> T | None:
@@ -47,7 +47,8 @@ def load_plugin(group: str, name: str, kind: type[T] | tuple[type[T], ...]) -> T
     Raises:
         AppError: `plugin_broken` if it fails or is not a `kind`.
     """
-    point = next((point for point in _points(group) if point.name == name), None)
+    every = (points for read in (_own_points, _points_at) for points in read(group, tuple(sys.path)))
+    point = next((point for point in every if point.name == name), None)
     if point is None:
         return None
     try:
@@ -61,7 +62,7 @@ def load_plugin(group: str, name: str, kind: type[T] | tuple[type[T], ...]) -> T
 
 
 def plugin_failure(group: str, name: str, error: Exception) -> AppError:
-    """Return an exception from a part's own code as `plugin_broken`."""
+    """Return an exception from a plug-in's own code as `plugin_broken`."""
     point = next(point for point in _points(group) if point.name == name)
     return _broken(point, f"{type(error).__name__}: {error}")
 
@@ -72,12 +73,25 @@ def _points(group: str) -> "tuple[EntryPoint, ...]":
 
 @lru_cache
 def _points_at(group: str, _path: tuple[str, ...]) -> "tuple[EntryPoint, ...]":
-    """Return the entry points of a group, each name once; cached, as reading all metadata takes milliseconds."""
+    """Return the entry points of a group, each name once; cached, as reading all metadata takes 0.1 s."""
     from importlib.metadata import entry_points
 
-    points = sorted([*_of_checkout(group), *entry_points(group=group)], key=_is_own, reverse=True)
-    by_name = {point.name: point for point in reversed(points)}
+    others = [point for point in entry_points(group=group) if not _is_own(point)]
+    by_name = {point.name: point for point in (*reversed(others), *_own_points(group, _path))}
     return tuple(by_name[name] for name in sorted(by_name))
+
+
+@lru_cache
+def _own_points(group: str, _path: tuple[str, ...]) -> "tuple[EntryPoint, ...]":
+    """Return this program's entry points, from its own metadata alone: every search needs one."""
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    if points := tuple(_of_checkout(group)):
+        return points
+    try:
+        return tuple(distribution("subtitle-rag").entry_points.select(group=group))
+    except PackageNotFoundError:
+        return ()
 
 
 def _is_own(point: "EntryPoint") -> bool:

@@ -12,9 +12,10 @@ from subtitle_rag.base.config.settings import ModelSettings
 from subtitle_rag.base.domain.errors import AppError
 from subtitle_rag.base.domain.values import Video
 from subtitle_rag.base.vectors.points import DenseVector
-from subtitle_rag.models.model_store import ModelStore, is_added
-from subtitle_rag.models.neural.added_encoder import AddedEncoder, added_encoder
+from subtitle_rag.models.model_store import ModelStore, encoder_source, is_added
+from subtitle_rag.models.neural.added_encoder import AddedEncoder
 from subtitle_rag.models.neural.neural_client import HostedModels
+from subtitle_rag.models.neural.protocols import EncoderSource
 from subtitle_rag.plugins import ENCODERS, EXPORT_FORMATS
 from subtitle_rag.sharing.export_formats import ExportFormat, render_export
 from subtitle_rag.sharing.exported_scene import ExportedScene
@@ -26,6 +27,14 @@ TITLES = ExportFormat(lambda scenes, title: "\\n".join(scene.video.title for sce
 FAILING = ExportFormat(lambda scenes, title: 1 / 0)
 NOTHING = 7
 LETTERS = TextEncoder("1 beta", 2, lambda texts: [(3, 4) for _ in texts], lambda text: (0, len(text)), is_light=True)
+
+
+class Sizes:
+    def open_encoder(self, name, models):
+        return LETTERS.open_encoder("sizes", models) if name == "sizes:small" else 1 / 0
+
+
+SIZES = Sizes()
 SHORT = TextEncoder("1", 3, lambda texts: [(3, 4) for _ in texts], lambda text: 1 / 0)
 """
 ENTRIES = f"""
@@ -40,6 +49,8 @@ md = tiny_plugin:NOTHING
 letters = tiny_plugin:LETTERS
 short = tiny_plugin:SHORT
 broken = tiny_plugin:NOTHING
+sizes = tiny_plugin:SIZES
+ollama = tiny_plugin:NOTHING
 bge-m3 = tiny_plugin:LETTERS
 """
 
@@ -54,7 +65,6 @@ def tiny_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (info / "entry_points.txt").write_text(ENTRIES)
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.delitem(sys.modules, "tiny_plugin", raising=False)
-    added_encoder.cache_clear()
 
 
 def scenes() -> list[ExportedScene]:
@@ -74,10 +84,27 @@ def test_a_built_in_format_keeps_its_name() -> None:
     assert "# " in render_export("md", scenes(), None).text
 
 
-def test_the_built_in_formats_are_entry_points_as_those_of_others() -> None:
-    names = [name for name in plugins.plugin_names(EXPORT_FORMATS) if plugins.is_built_in(EXPORT_FORMATS, name)]
-    assert names == ["anki", "csv", "jsonl", "md", "srt", "txt", "vtt"]
-    assert all(plugins.load_plugin(EXPORT_FORMATS, name, ExportFormat) for name in names)
+@pytest.mark.parametrize(
+    ("group", "kind", "built_in"),
+    [
+        (EXPORT_FORMATS, ExportFormat, ["anki", "csv", "jsonl", "md", "srt", "txt", "vtt"]),
+        (ENCODERS, EncoderSource, ["files", "ollama"]),
+    ],
+)
+def test_the_built_in_parts_are_entry_points_as_those_of_others(group: str, kind: type, built_in: list[str]) -> None:
+    names = [name for name in plugins.plugin_names(group) if plugins.is_built_in(group, name)]
+    assert names == built_in
+    assert all(plugins.load_plugin(group, name, kind) for name in names)
+
+
+@pytest.mark.parametrize("name", ["bge-m3", "bge-m3@5617a9f6", "ollama:bge-m3", ""])
+def test_a_search_with_a_built_in_encoder_reads_the_metadata_of_no_other_package(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda **_group: pytest.fail("read all metadata"))
+    plugins._points_at.cache_clear()
+    assert encoder_source(name) == ("ollama" if name.startswith("ollama") else "files")
+    assert plugins.load_plugin(ENCODERS, encoder_source(name), EncoderSource)
 
 
 def test_an_installation_finds_its_formats_without_a_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,6 +118,7 @@ def test_an_installation_finds_its_formats_without_a_checkout(tmp_path: Path, mo
     (info / "entry_points.txt").write_text(f"[{EXPORT_FORMATS}]\nwheel = subtitle_rag.sharing.markdown:MARKDOWN\n")
     monkeypatch.syspath_prepend(str(tmp_path / "."))
     plugins._points_at.cache_clear()
+    plugins._own_points.cache_clear()
     assert plugins.is_built_in(EXPORT_FORMATS, "wheel")
     assert plugins.load_plugin(EXPORT_FORMATS, "wheel", ExportFormat)
 
@@ -137,6 +165,11 @@ class TestEncoder:
         assert models.encoder(encoder.id) is models.encoder(encoder.id)
         assert models.encoder("letters@2") is None
 
+    def test_a_source_opens_each_name_that_begins_with_its_own(self, models: HostedModels) -> None:
+        encoder = models.encoder("sizes:small")
+        assert encoder
+        assert encoder.dimensions == 2
+
     def test_its_vectors_are_units(self, models: HostedModels) -> None:
         encoder = models.encoder()
         assert encoder
@@ -151,6 +184,7 @@ class TestEncoder:
     @pytest.mark.parametrize(
         ("name", "call", "reason"),
         [
+            ("sizes", lambda models: models.encoder("sizes:large"), "ZeroDivisionError"),
             ("broken", lambda models: models.encoder("broken"), "tiny_plugin:NOTHING = int"),
             ("short", lambda models: models.encoder("short").passages(["가"]), "ValueError: not 1 × 3"),
             ("short", lambda models: models.encoder("short").query("가"), "ZeroDivisionError"),

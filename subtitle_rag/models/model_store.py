@@ -1,5 +1,6 @@
 """The model files on this machine: downloads in the app's folder, and the user's own folders."""
 
+import re
 import shutil
 import threading
 from collections.abc import Generator
@@ -15,7 +16,7 @@ from subtitle_rag.base.installation.extras import MEANING, NEURAL, Extra
 from subtitle_rag.models import local, manifest
 from subtitle_rag.models.prompts import Prompts
 from subtitle_rag.models.record import Record, hold_model, writing
-from subtitle_rag.plugins import ENCODERS, plugin_names
+from subtitle_rag.plugins import ENCODERS, is_built_in, plugin_names
 
 KIND_NAMES = {
     manifest.ENCODER: N_("encoder"),
@@ -76,9 +77,21 @@ class State:
     revision: str
 
 
+def encoder_source(name: str) -> str:
+    """Return the entry point that opens an encoder, by its name or id; names of the manifest win."""
+    source = re.split("[:@]", name, maxsplit=1)[0]
+    if (
+        source
+        and manifest.hub_model(source) is None
+        and (is_built_in(ENCODERS, source) or source in plugin_names(ENCODERS))
+    ):
+        return source
+    return "files"
+
+
 def is_added(name: str) -> bool:
-    """Whether a plug-in adds the encoder of this name; names of the manifest win."""
-    return manifest.hub_model(name) is None and name in plugin_names(ENCODERS)
+    """Whether a plug-in adds the encoder of this name."""
+    return not is_built_in(ENCODERS, encoder_source(name))
 
 
 class ModelStore:

@@ -28,8 +28,8 @@ from subtitle_rag.library.backup import backups, quick_check
 from subtitle_rag.library.connection import unwritable
 from subtitle_rag.listening.transcribers import open_transcriber
 from subtitle_rag.models.manifest import ENCODER, RERANKER, Kind, encoder_steps
-from subtitle_rag.models.neural.added_encoder import TextEncoder
 from subtitle_rag.models.neural.device import plan_graph, probe_device
+from subtitle_rag.models.neural.protocols import EncoderSource
 from subtitle_rag.models.prompts import NO_PROMPTS, without_prompts
 from subtitle_rag.plugins import (
     ENCODERS,
@@ -452,10 +452,7 @@ def _packages(_runtime: Runtime) -> Finding:
 
 
 def _plugins(_runtime: Runtime) -> Finding:
-    kinds: dict[str, type] = {
-        EXPORT_FORMATS: ExportFormat,
-        ENCODERS: TextEncoder,
-    }
+    kinds: dict[str, type] = {EXPORT_FORMATS: ExportFormat, ENCODERS: EncoderSource}
     names, broken = [], []
     for group in GROUPS:
         for name in plugin_names(group):

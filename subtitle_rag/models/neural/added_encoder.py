@@ -1,24 +1,25 @@
-"""Encoders of plug-ins, by the entry points `plugins.ENCODERS`."""
+"""Encoders of plug-ins that are two functions."""
 
 import math
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 from urllib.parse import quote
 
 from subtitle_rag.base.domain.errors import AppError
 from subtitle_rag.base.vectors.points import DenseVector
 from subtitle_rag.models.neural.encoder import CACHE_SIZE
 from subtitle_rag.models.neural.protocols import Encoded, makes_pieces
-from subtitle_rag.plugins import ENCODERS, load_plugin, plugin_failure
+from subtitle_rag.plugins import ENCODERS, plugin_failure
 
 Numbers = Sequence[float]
 
 
 @dataclass(frozen=True, slots=True)
 class TextEncoder:
-    """A plug-in's encoder. Its functions run in this process, one at a time, and load their model when called."""
+    """An `EncoderSource` of one encoder. Its functions run in this process, one at a time, and load their model."""
 
     version: str
     """Vectors of different versions are not compared."""
@@ -28,6 +29,11 @@ class TextEncoder:
     query: Callable[[str], Numbers]
     is_light: bool = False
     """Whether it encodes a window in hundredths of a second on a CPU."""
+
+    def open_encoder(self, name: str, models: Any) -> "AddedEncoder | None":  # noqa: ARG002 - it has its own model
+        base, mark, _version = name.partition("@")
+        encoder = _added_encoder(base, self)
+        return None if mark and encoder.id != name else encoder
 
 
 class AddedEncoder:
@@ -73,16 +79,8 @@ class AddedEncoder:
 
 
 @lru_cache
-def added_encoder(name: str) -> AddedEncoder | None:
-    """Return the added encoder of a name or id; None if there is none, or only in another version.
-
-    Raises:
-        AppError: `plugin_broken`.
-    """
-    base, mark, _version = name.partition("@")
-    functions = load_plugin(ENCODERS, base, TextEncoder)
-    encoder = AddedEncoder(base, functions) if functions else None
-    return encoder if encoder and (not mark or encoder.id == name) else None
+def _added_encoder(name: str, functions: TextEncoder) -> AddedEncoder:
+    return AddedEncoder(name, functions)
 
 
 def _unit(vector: Numbers) -> DenseVector:

@@ -4,19 +4,21 @@ import logging
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from subtitle_rag.base.domain.errors import AppError
 from subtitle_rag.base.hosting.host_client import Client
 from subtitle_rag.models import manifest
-from subtitle_rag.models.manifest import DENSE, ENCODER, RERANKER, Kind as ModelKind, is_ollama
-from subtitle_rag.models.model_store import ModelFiles, ModelStore, is_added
-from subtitle_rag.models.neural.added_encoder import AddedEncoder, added_encoder
+from subtitle_rag.models.manifest import DENSE, ENCODER, RERANKER, Kind as ModelKind
+from subtitle_rag.models.model_store import ModelFiles, ModelStore, encoder_source
 from subtitle_rag.models.neural.encoder import CACHE_SIZE
 from subtitle_rag.models.neural.neural_host import KIND, HostState
-from subtitle_rag.models.neural.ollama_encoder import OllamaEncoder, OllamaEncoders
-from subtitle_rag.models.neural.protocols import Encoded, makes_pieces
+from subtitle_rag.models.neural.protocols import Encoded, Encoder, EncoderSource, makes_pieces
 from subtitle_rag.models.prompts import Prompts, without_prompts
+from subtitle_rag.plugins import ENCODERS, is_built_in, load_plugin, plugin_failure
+
+if TYPE_CHECKING:
+    from subtitle_rag.models.neural.ollama_encoder import OllamaEncoders
 
 logger = logging.getLogger(__name__)
 
@@ -73,23 +75,30 @@ class HostedModels(Client):
     missing. A wrong setting or a damaged folder raises the errors of `ModelStore.files`.
     """
 
-    def __init__(self, folder: Path, store: ModelStore, ollama: OllamaEncoders | None = None) -> None:
-        """Prepare the client; `ollama` has the encoders with names that begin with `ollama:`."""
+    def __init__(self, folder: Path, store: ModelStore, ollama: "OllamaEncoders | None" = None) -> None:
+        """Prepare the client; `ollama` has the server's encoders, which `ollama_encoder.OLLAMA_MODELS` opens."""
         super().__init__(KIND, folder)
         self._store = store
-        self._ollama = ollama
+        self.ollama = ollama
         self._encoders: dict[ModelFiles, HostedEncoder] = {}
         self._rerankers: dict[ModelFiles, HostedReranker] = {}
         self._files_cache: dict[tuple[str, ModelKind], tuple[Stamp, ModelFiles]] = {}
 
-    def encoder(self, id: str | None = None) -> HostedEncoder | OllamaEncoder | AddedEncoder | None:
+    def encoder(self, id: str | None = None) -> Encoder | None:
         """Return the encoder of this id, by default the one in the settings."""
         name = id or self._store.configured(ENCODER)
-        if is_ollama(name):
-            return self._ollama.encoder(name) if self._ollama else None
-        if is_added(name.partition("@")[0]):
-            return added_encoder(name)
-        files = self._files(self._store.configured(ENCODER), ENCODER) if id is None else self._with_id(id)
+        part = encoder_source(name)
+        source = load_plugin(ENCODERS, part, EncoderSource) if name else None
+        try:
+            return source.open_encoder(name, self) if source else None
+        except Exception as error:  # a plug-in may raise anything
+            if isinstance(error, AppError) or is_built_in(ENCODERS, part):
+                raise
+            raise plugin_failure(ENCODERS, part, error) from error
+
+    def hosted_encoder(self, name: str) -> HostedEncoder | None:
+        """Return the encoder of a name in the settings, or of an id, by its model's files."""
+        files = self._files(name, ENCODER) if name == self._store.configured(ENCODER) else self._with_id(name)
         if files is None:
             return None
         return self._encoders.setdefault(files, HostedEncoder(self.call, files))
@@ -111,8 +120,8 @@ class HostedModels(Client):
         self._load_ahead(load)
 
     def close(self) -> None:
-        if self._ollama is not None:
-            self._ollama.close()
+        if self.ollama is not None:
+            self.ollama.close()
         super().close()
 
     def unload(self) -> None:
@@ -152,6 +161,16 @@ class HostedModels(Client):
             raise
         self._files_cache[name, kind] = _stamp(files.path), files
         return files if files.extra.is_installed else None
+
+
+class ModelFolders:
+    """`EncoderSource` of the manifest's encoders and of the user's own folders."""
+
+    def open_encoder(self, name: str, models: HostedModels) -> HostedEncoder | None:
+        return models.hosted_encoder(name)
+
+
+MODEL_FILES = ModelFolders()
 
 
 def _stamp(folder: Path) -> Stamp:

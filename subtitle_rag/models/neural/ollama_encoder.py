@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from subtitle_rag.base.domain.errors import AppError, BusyError, LlmError
 from subtitle_rag.base.i18n import _
@@ -218,6 +218,17 @@ class OllamaEncoders:
                 self._llm.close()
             self._llm = None
             self._encoders.clear()
+
+
+class OllamaModels:
+    """`EncoderSource` of the encoders in Ollama."""
+
+    def open_encoder(self, name: str, models: Any) -> OllamaEncoder | None:
+        opened: OllamaEncoders | None = models.ollama
+        return opened.encoder(name) if opened else None
+
+
+OLLAMA_MODELS = OllamaModels()
 
 
 @dataclass(frozen=True, slots=True)

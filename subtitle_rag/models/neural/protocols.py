@@ -6,7 +6,7 @@ model (`neural_client`).
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from subtitle_rag.base.vectors.named_vectors import vector_names
 from subtitle_rag.base.vectors.points import DenseVector, SparseVector
@@ -69,6 +69,17 @@ class Encoder(Protocol):
 
     def query(self, text: str) -> Encoded:
         """Return the vectors of a query; recent ones are cached."""
+
+
+@runtime_checkable
+class EncoderSource(Protocol):
+    """Opens encoders by their names: an entry point of `plugins.ENCODERS`, of this program or of a plug-in."""
+
+    def open_encoder(self, name: str, models: Any) -> Encoder | None:
+        """Return the encoder of a name in the settings, or of an id; None if it is not on this machine.
+
+        `models` are the `neural_client.HostedModels` that ask.
+        """
 
 
 class Reranker(Protocol):
