@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Generic, TypeVar
 
 from subtitle_rag.base.domain.errors import LlmError
+from subtitle_rag.base.domain.events import Totals
 from subtitle_rag.contexts import context_prompt
 from subtitle_rag.contexts.cleaning import answer_object
 from subtitle_rag.contexts.context_prompt import MARGIN
@@ -54,7 +55,7 @@ class StructuredRequest(Generic[T]):
 
 
 @dataclass(slots=True)
-class Cost:
+class Cost(Totals):
     """Cost of answers; the fields are its JSON keys."""
 
     calls: int = 0
@@ -64,16 +65,12 @@ class Cost:
     tokens: int = 0
     ms: int = 0
 
-    def add(self, cost: "Cost") -> None:
-        for name in self.__slots__:
-            setattr(self, name, getattr(self, name) + getattr(cost, name))
-
     def to_json(self) -> dict[str, int]:
         return asdict(self)
 
     @classmethod
     def is_json(cls, entry: Mapping[str, Any]) -> bool:
-        return all(isinstance(entry.get(name, 0), int) for name in cls.__slots__)
+        return all(isinstance(entry.get(name, 0), int) for name in cls.__match_args__)
 
 
 @dataclass(slots=True)

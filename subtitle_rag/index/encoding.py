@@ -261,7 +261,10 @@ class EncodingRun:
                 count = self._encode_batch(work, current, ids)
                 if count is None:
                     return
-                self._report.add(count, pieces=current.pieces)
+                if current.pieces:
+                    self._report.pieces += count
+                else:
+                    self._report.made += count
                 paces[current.pieces].add(count)
                 paces[not current.pieces].start()
                 shown = self._progress(work, rest - count, paces[current.pieces], pieces=current.pieces)

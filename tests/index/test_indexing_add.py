@@ -289,4 +289,6 @@ def test_a_report_is_the_sum_of_what_was_told() -> None:
         report.count(event)
     report.count(WindowsIndexed(3))
     report.count(WindowsIndexed(2))
-    assert report == IndexReport(4, 1, 1, 0, 1, 5, [failure], ending)
+    assert report == IndexReport(1, [failure], ending, 4, 1, 1, windows=5)
+    report.add(IndexReport(1, [failure], waiting, found=1))
+    assert report == IndexReport(2, [failure, failure], ending, 5, 1, 1, windows=5)

@@ -1,7 +1,7 @@
 """Events and reports of the use cases, which command line and app render."""
 
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from subtitle_rag.base.domain.errors import AppError
 from subtitle_rag.base.domain.progress import Progress
@@ -97,24 +97,47 @@ class WindowsIndexed:
 
 
 @dataclass(slots=True)
-class IndexReport:
-    """Totals of a run."""
+class Totals:
+    """Base of totals that are added field by field; of two reasons for an end, the first stays."""
 
+    def add(self, other: Self) -> None:
+        for name in (each.name for each in fields(self)):
+            total, more = getattr(self, name), getattr(other, name)
+            setattr(self, name, (total or more) if name == "blocked" else total + more)
+
+
+@dataclass(slots=True)
+class Report(Totals):
+    """Totals of a run over videos."""
+
+    failed: int = 0
+    failures: list[VideoFailed] = field(default_factory=list)
+    blocked: AppError | Resting | None = None
+    """The reason for an early end."""
+
+    def count(self, event: object) -> None:
+        if isinstance(event, VideoFailed):
+            self.failed += 1
+            self.failures.append(event)
+
+
+@dataclass(slots=True)
+class IndexReport(Report):
+    """Totals of a run of indexing."""
+
+    blocked: Resting | None = None
     found: int = 0
     new: int = 0
     changed: int = 0
     unchanged: int = 0
-    failed: int = 0
     windows: int = 0
     """Windows made searchable in this run."""
-    failures: list[VideoFailed] = field(default_factory=list)
-    blocked: Resting | None = None
-    """The reason for an early end."""
     notices: list[FileNotice] = field(default_factory=list)
     estimates: list[FetchEstimate] = field(default_factory=list)
     cut_short: list[ListCutShort] = field(default_factory=list)
 
-    def count(self, event: "IndexEvent") -> None:
+    def count(self, event: object) -> None:
+        Report.count(self, event)
         match event:
             case Found(videos=videos):
                 self.found = videos
@@ -124,21 +147,12 @@ class IndexReport:
                 self.cut_short.append(event)
             case VideoDone(change=change):
                 setattr(self, change, getattr(self, change) + 1)
-            case VideoFailed():
-                self.failed += 1
-                self.failures.append(event)
             case FileNotice():
                 self.notices.append(event)
             case WindowsIndexed(count=count):
                 self.windows += count
             case Resting(goes_on=False):
                 self.blocked = event
-
-    def add(self, report: "IndexReport") -> None:
-        for each in fields(self):
-            if each.name != "blocked":
-                setattr(self, each.name, getattr(self, each.name) + getattr(report, each.name))
-        self.blocked = self.blocked or report.blocked
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,15 +214,15 @@ class SummaryWritten(VideoEvent):
 
 
 @dataclass(slots=True)
-class ContextReport:
+class ContextReport(Report):
     """Totals of a run of the context writer."""
 
+    blocked: AppError | None = None
     written: int = 0
     empty: int = 0
     left_out: int = 0
     """Contexts rejected for repeating others, or for names or numbers that are not in the video."""
     suspect: int = 0
-    failed: int = 0
     summaries: int = 0
     empty_summaries: int = 0
     """Videos without a summary because the answers were unusable."""
@@ -218,11 +232,9 @@ class ContextReport:
     tokens: int = 0
     ms: int = 0
     """Time of the model, summed over parallel hosts."""
-    failures: list[VideoFailed] = field(default_factory=list)
-    blocked: AppError | None = None
-    """The reason for an early end."""
 
-    def count(self, event: "ContextEvent") -> None:
+    def count(self, event: object) -> None:
+        Report.count(self, event)
         match event:
             case ContextWritten():
                 self.written += bool(event.text)
@@ -234,9 +246,6 @@ class ContextReport:
                 self.empty_summaries += not event.text
             case OverviewWritten():
                 self.empty_overviews += not event.text
-            case VideoFailed():
-                self.failed += 1
-                self.failures.append(event)
         if isinstance(event, ContextWritten | SummaryWritten | OverviewWritten):
             self.prompt_tokens += event.prompt_tokens
             self.tokens += event.tokens
@@ -264,13 +273,6 @@ class VectorsReport:
     blocked: AppError | None = None
     """The reason for an early end."""
 
-    def add(self, windows: int, *, pieces: bool) -> None:
-        """Count windows that got vectors; with `pieces`, vectors of their pieces."""
-        if pieces:
-            self.pieces += windows
-        else:
-            self.made += windows
-
 
 @dataclass(frozen=True, slots=True)
 class VideoHeard(VideoEvent):
@@ -283,12 +285,12 @@ class VideoHeard(VideoEvent):
 
 
 @dataclass(slots=True)
-class ListeningReport:
+class ListeningReport(Report):
     """Totals of a transcription run."""
 
+    blocked: AppError | None = None
     heard: int = 0
     """Videos."""
-    failed: int = 0
     windows: int = 0
     """Windows made searchable in this run."""
     sound_ms: int = 0
@@ -299,19 +301,13 @@ class ListeningReport:
     """Time of transcription."""
     left: int = 0
     """Videos still to be transcribed."""
-    failures: list[VideoFailed] = field(default_factory=list)
-    blocked: AppError | None = None
-    """The reason for an early end."""
 
-    def count(self, event: "ListeningEvent") -> None:
-        match event:
-            case VideoHeard():
-                self.heard += 1
-                self.windows += event.windows
-                self.gap_ms += event.gap_ms
-            case VideoFailed():
-                self.failed += 1
-                self.failures.append(event)
+    def count(self, event: object) -> None:
+        Report.count(self, event)
+        if isinstance(event, VideoHeard):
+            self.heard += 1
+            self.windows += event.windows
+            self.gap_ms += event.gap_ms
 
 
 @dataclass(frozen=True, slots=True)
