@@ -34,6 +34,7 @@ from subtitle_rag.tui.shared.fields.text_field import TextField
 from subtitle_rag.tui.shared.jobs.removal import Removal
 from subtitle_rag.tui.shared.messages import PlayersFound
 from subtitle_rag.tui.shared.progress.offers import ModelDownload
+from subtitle_rag.tui.shared.progress.stage_lines import toggled_line
 from subtitle_rag.workflows.requests import JobRequest
 
 if TYPE_CHECKING:
@@ -401,7 +402,7 @@ class PagesApp(AppPort):
                 playback.play(message.scene, player)
 
         if not self.screen.is_modal:
-            self.push_screen(PlayerScreen(message, prefer=playback.prefer), play)
+            self.push_screen(PlayerScreen(message), play)
 
     def open_scene_menu(self) -> None:
         """Open the menu of the chosen scene."""
@@ -426,6 +427,8 @@ class PagesApp(AppPort):
             background.answer_context_offer(wanted=True)
         elif background.can_toggle or not background.can_ask_for_contexts:
             self.context.toggle_background()
+            if self.screen is not self.library:  # which shows it in its border
+                self.notify(toggled_line(self.stages, is_active=background.is_active), markup=False)
         else:
             background.ask_for_contexts()
 

@@ -184,6 +184,19 @@ class TestPausing:
             assert indexed.library.contexts.counts().written == 8
             assert bar(app) == ""
 
+    async def test_the_search_tells_what_the_key_did(self, indexed: Runtime, ollama: StandIn) -> None:
+        """Without the lines of the stages, which a small terminal leaves out."""
+        ollama.add(Model(MODEL, behaviour="slow"))
+        async with running(SubtitleApp(indexed), size=(80, 24)) as (app, pilot):
+            await until(pilot, lambda: stage(app, "contexts").processed)
+            await press(pilot, "ctrl+t")
+            assert toasts(app) == ["Background work is paused; Ctrl+T resumes."]
+            await until(pilot, lambda: not app.background.runs)
+            await press(pilot, "ctrl+t")
+            done = indexed.library.contexts.counts().written
+            assert toasts(app)[1:] == [f"Background work goes on · Contexts {done}/8"]
+            await idle(pilot)
+
     async def test_leaving_in_the_middle_of_an_answer_is_prompt(
         self, indexed: Runtime, ollama: StandIn, model: Model
     ) -> None:

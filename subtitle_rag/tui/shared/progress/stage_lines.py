@@ -32,6 +32,15 @@ def stage_briefs(stages: Stages) -> Iterator[str]:
         yield _("paused; {key} resumes").format(key=key("library.background"))
 
 
+def toggled_line(stages: Stages, *, is_active: bool) -> str:
+    """Return what the key that pauses and resumes has done."""
+    if not is_active:
+        return _("Background work is paused; {key} resumes.").format(key=key("library.background"))
+    resumed = (each for each in in_order(stages) if each.name != "offer" and each.is_incomplete)
+    counts = (progress_counts(each.progress) for each in resumed if each.progress)
+    return " · ".join((_("Background work goes on"), *counts))
+
+
 def stage_notice(stage: Stage) -> str:
     """Return why a stage failed or is incomplete; empty without news."""
     error = stage.error if stage.state == "failed" else None
