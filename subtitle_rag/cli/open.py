@@ -34,13 +34,10 @@ def _complete_players(ctx: click.Context, _param: click.Parameter, incomplete: s
 @runtime_outcome
 def open_(runtime: "Runtime", target: str, name: str | None, only_print: bool) -> output.Outcome:
     from subtitle_rag.captions.films import find_media
-    from subtitle_rag.library.app_state import PLAYER
     from subtitle_rag.sharing import player
 
     video, at_ms = video_and_time(runtime, target)
-    player_name = name or player.default(
-        runtime.settings.player.default, runtime.library.database.get_setting(PLAYER), runtime.settings.players
-    )
+    player_name = name or player.default(runtime.settings)
     file = None if only_print else find_media(video)
     if video.url is None and file is None:
         raise UsageError("no_link", video=video.title)

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 THEME = "theme"
-PLAYER = "player"
-"""The player for every jump. The config's player comes first, and so does its theme."""
 MODEL_OFFER = "models_offer"
 """Set when the user dismisses the offer of models for search by meaning."""
 LAST_LOOK = "last_look"

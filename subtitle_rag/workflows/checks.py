@@ -23,7 +23,6 @@ from subtitle_rag.base.installation.extras import EXTRAS, MEANING, NEURAL, YOUTU
 from subtitle_rag.base.installation.package_installer import install_steps, require_extra, upgrade_line
 from subtitle_rag.base.platforms import on_windows
 from subtitle_rag.captions import files
-from subtitle_rag.library.app_state import PLAYER
 from subtitle_rag.library.backup import backups, quick_check
 from subtitle_rag.library.connection import unwritable
 from subtitle_rag.listening.transcribers import open_transcriber
@@ -205,7 +204,7 @@ def _disk(runtime: Runtime) -> Finding:
 
 def _player(runtime: Runtime) -> Finding:
     settings = runtime.settings
-    name = player.default(settings.player.default, runtime.library.database.get_setting(PLAYER), settings.players)
+    name = player.default(settings)
     if not player.installed(name, settings.players):
         error = AppError("no_player", player=name)
         return "warning", error.message, error.hint

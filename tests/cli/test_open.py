@@ -12,7 +12,6 @@ from subtitle_rag.base.config import settings as config
 from subtitle_rag.base.domain.errors import BusyError
 from subtitle_rag.cli import main as cli
 from subtitle_rag.library import connection
-from subtitle_rag.library.app_state import PLAYER
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.sharing import player
 from subtitle_rag.workflows import checks as doctor
@@ -48,8 +47,7 @@ def home(shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(player, "can_show", lambda: True)
     yield shared
-    with Runtime(config.load(home=shared)) as runtime, runtime.library.database.write() as db:
-        db.execute("DELETE FROM setting WHERE key = 'player'")
+    (shared / "config.toml").unlink(missing_ok=True)
 
 
 @pytest.fixture
@@ -66,8 +64,7 @@ def run(capsys: pytest.CaptureFixture[str], home: Path) -> Run:
 
 
 def prefer(home: Path, name: str) -> None:
-    with Runtime(config.load(home=home)) as runtime:
-        runtime.library.database.put_setting(PLAYER, name)
+    (home / "config.toml").write_text(f'[player]\ndefault = "{name}"\n')
 
 
 def test_a_file_without_a_link_is_played_and_printed(run: Run, home: Path, played: list[dict[str, Any]]) -> None:
@@ -84,7 +81,7 @@ def test_a_link_is_printed_though_the_file_is_played(run: Run, home: Path, playe
     assert [(one["name"], one["media"]) for one in played] == [("vlc", home.parent / "둘 다 [aaaaaaaaaA1].mp4")]
 
 
-def test_the_player_chosen_in_the_app_is_asked_first(run: Run, home: Path, played: list[dict[str, Any]]) -> None:
+def test_the_configured_player_is_asked_first(run: Run, home: Path, played: list[dict[str, Any]]) -> None:
     run("open", "링크")
     prefer(home, "mpv")
     run("open", "링크")
@@ -135,9 +132,6 @@ def test_doctor_looks_at_the_player_that_would_play(home: Path) -> None:
     prefer(home, "vlc")
     with Runtime(config.load(home=home, language="en")) as runtime:
         assert doctor.probe("player", runtime) == doctor.Check("player", "ok", "vlc")
-    prefer(home, "iina")  # which is gone: the browser plays in its place
-    with Runtime(config.load(home=home, language="en")) as runtime:
-        assert doctor.probe("player", runtime) == doctor.Check("player", "ok", "browser")
 
 
 @pytest.mark.programs("sh")

@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 from subtitle_rag.library.app_state import (
     MAX_SEARCHES,
     MODEL_OFFER,
-    PLAYER,
     forget_searches,
     index_address,
     note_search,
@@ -19,7 +18,6 @@ from subtitle_rag.library.store import Library
 def test_the_stored_rows_are_a_contract(library: Library) -> None:
     rows = {
         "theme": "nord",
-        "player": "mpv",
         "models_offer": "dismissed",
         "index": "http://127.0.0.1:6333",
         "recent_searches": '["캠핑", "치킨"]',
@@ -27,8 +25,8 @@ def test_the_stored_rows_are_a_contract(library: Library) -> None:
     with library.database.write() as db:
         db.executemany("INSERT INTO setting VALUES (?, ?)", rows.items())
     assert theme_at(library.path) == "nord"
-    stored = [library.database.get_setting(key) for key in (PLAYER, MODEL_OFFER, "index")]
-    assert stored == ["mpv", "dismissed", index_address(library)] == ["mpv", "dismissed", "http://127.0.0.1:6333"]
+    stored = [library.database.get_setting(key) for key in (MODEL_OFFER, "index")]
+    assert stored == ["dismissed", index_address(library)] == ["dismissed", "http://127.0.0.1:6333"]
     assert recent_searches(library) == ["캠핑", "치킨"]
 
 

@@ -188,14 +188,6 @@ class TestChoosing:
             player.choose("browser", self.OWN, link=False, media=True)
         assert caught.value.code == "no_file_player"
 
-    def test_the_config_comes_first_then_what_was_chosen(self, program: Callable[[str], Played]) -> None:
-        program("my player")
-        assert player.default("vlc", "mine", self.OWN) == "vlc"
-        assert player.default("", "mine", self.OWN) == "mine"
-        assert player.default("", "gone", self.OWN) == "browser"
-        assert player.default("", "unheard of", self.OWN) == "browser"
-        assert player.default("", None, self.OWN) == "browser"
-
 
 @pytest.mark.parametrize("platform", ["darwin", "win32"])
 def test_a_player_is_found_where_its_installer_puts_it(

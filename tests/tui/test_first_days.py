@@ -81,7 +81,7 @@ async def first_hour(pilot: AppPilot, app: SubtitleApp, outside: Outside) -> Non
     # settings from a list by a letter, the Korean layout's too
     await press_each(pilot, "escape", "comma")
     assert shows(app, SettingsScreen)
-    await press_each(pilot, "j", "enter", "down", "enter", "ctrl+z", "escape")
+    await press_each(pilot, "j", "enter", "down", "enter", "d", "escape")
     assert not app.runtime.settings.tui.theme
     # a cleared query comes back
     await press_each(pilot, "slash", "escape", "escape")

@@ -208,9 +208,7 @@ class TestSearching:
             for at, (name, text) in list(enumerate(HOSTILE.items()))[:: 1 if size[0] < 100 else 3]:
                 app.search_screen.scenes.cursor = at
                 offers = ((MARKUP, "plays the link"), (text, "plays the link"))
-                app.push_screen(
-                    PlayerScreen(PlayersFound(scenes()[at], offers, MARKUP), prefer=app.context.playback.prefer)
-                )
+                app.push_screen(PlayerScreen(PlayersFound(scenes()[at], offers, MARKUP)))
                 await looked(pilot, PlayerScreen, where=name, literal="[red]빨강" if len(text) < 1_000 else "")
                 await pilot.press("escape")
                 app._handle_message(Jumped(scenes()[at], MARKUP))

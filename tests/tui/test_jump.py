@@ -9,11 +9,9 @@ import pytest
 
 from subtitle_rag.base.config.settings import PlayerSettings
 from subtitle_rag.base.domain.values import Video
-from subtitle_rag.library.app_state import PLAYER
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.search.scenes import Scene
 from subtitle_rag.sharing import player
-from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.screens.answer.answer_screen import AnswerScreen
 from subtitle_rag.tui.screens.dialogs.player_screen import PlayerScreen
 from subtitle_rag.tui.shared.messages import PlayersFound
@@ -91,7 +89,7 @@ class TestChoosing:
                 "3 내 것 plays the link · mpv",
             ]
             assert "1:01  [red]제목[/red]" in drawn_by(app)
-            assert "Enter plays · Space makes it the default · Esc closes" in drawn_by(app)
+            assert "Enter plays · Esc closes" in drawn_by(app)
 
     @pytest.mark.campaign(part="app")
     async def test_a_file_is_played_by_players_of_files(self, app_of: MakeApp, on_disk: Scene) -> None:
@@ -101,13 +99,12 @@ class TestChoosing:
 
     @pytest.mark.campaign(part="app")
     async def test_enter_plays_once_and_changes_nothing(self, app_of: MakeApp, outside: Outside) -> None:
-        async with running(app_of(scenes=[scene(1), scene(2)])) as (app, pilot):
+        async with running(app_of(scenes=[scene(1), scene(2)])) as (_, pilot):
             await chooser(pilot)
             await press(pilot, "down", "enter")
             await press(pilot, "enter", "enter")
             assert [play["name"] for play in outside.played] == ["mpv", "browser"]
             assert {play["link"] for play in outside.played} == {LINK}
-            assert app.runtime.library.database.get_setting(PLAYER) is None
 
     @pytest.mark.campaign(part="app")
     async def test_a_digit_plays(self, app_of: MakeApp, outside: Outside) -> None:
@@ -153,45 +150,6 @@ class TestChoosing:
             await run()
             await until(pilot, lambda: isinstance(app.screen, PlayerScreen))
             await settle(pilot)  # its rows are there before the app closes
-
-
-class TestDefault:
-    @pytest.mark.campaign(part="app")
-    async def test_space_is_for_this_run_and_the_next(
-        self, app_of: MakeApp, runtime: Runtime, outside: Outside
-    ) -> None:
-        async with running(app_of(scenes=[scene()]), size=(100, 30)) as (app, pilot):
-            screen = await chooser(pilot)
-            await press(pilot, "down", "space")
-            assert rows(screen)[1].endswith("✓ default")
-            assert not any(row.endswith("default") for row in rows(screen)[:1])
-            assert toasts(app) == ["mpv is the default player now."]
-            await press(pilot, "escape", "enter", "enter")
-        async with running(SubtitleApp(runtime), "치킨") as (_, pilot):
-            await press(pilot, "enter", "enter")
-        assert [play["name"] for play in outside.played] == ["mpv", "mpv"]
-
-    @pytest.mark.campaign(part="app")
-    async def test_the_configs_player_comes_back_with_the_next_run(
-        self, app_of: MakeApp, runtime: Runtime, outside: Outside
-    ) -> None:
-        runtime.settings = replace(runtime.settings, player=PlayerSettings(default="browser"))
-        async with running(app_of(scenes=[scene()]), size=(100, 30)) as (app, pilot):
-            await chooser(pilot)
-            await press(pilot, "down", "space", "escape", "enter", "enter")
-            assert "mpv plays until you quit: the config says browser." in toasts(app)
-        assert [play["name"] for play in outside.played] == ["mpv"]
-        assert runtime.library.database.get_setting(PLAYER) is None
-
-    @pytest.mark.campaign(part="app")
-    async def test_one_that_is_gone_is_not_missed(self, app_of: MakeApp, outside: Outside, programs: Path) -> None:
-        async with running(app_of(scenes=[scene()])) as (app, pilot):
-            await chooser(pilot)
-            await press(pilot, "down", "space", "escape")
-        shutil.rmtree(programs)
-        async with running(SubtitleApp(app.runtime), "치킨") as (_, pilot):
-            await press(pilot, "enter", "enter")
-        assert [play["name"] for play in outside.played] == ["browser"]
 
 
 class TestFiles:

@@ -89,7 +89,7 @@ class TestWhatIsRefused:
             ({"scene.copy": "f1"}, ("app.help", "scene.copy")),
             ({"scene.copy": "tab"}, ("scene.copy", "screen.switch")),
             ({"list.down": "ctrl+y"}, ("list.down", "scene.copy")),
-            ({"player.prefer": "j"}, ("list.down", "player.prefer")),
+            ({"transcript.next-match": "j"}, ("list.down", "transcript.next-match")),
             ({"app.library": "a"}, ("app.ask", "app.library")),
             ({"list.up": "Q", "list.down": "ㅃ"}, ("list.up", "list.down")),
         ],

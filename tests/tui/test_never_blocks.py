@@ -120,7 +120,7 @@ FLOWS: dict[str, tuple[str, ...]] = {
     "asking": (*"치킨", "escape", "a", "enter", "a", "down", "escape", "escape"),
     "help, checks and commands": ("f1", "escape", "escape", "question_mark", "escape", "ctrl+p", *"lib", "escape"),
     "settings": (
-        *("escape", "comma", "down", "enter", "down", "enter", "ctrl+z", "down", "enter", "escape", "d", "comma"),
+        *("escape", "comma", "down", "enter", "down", "enter", "d", "down", "enter", "escape", "d", "comma"),
         *("comma", "pagedown", "enter", "escape", "escape"),
     ),
     "leaving": (*"치킨", "ctrl+q"),

@@ -381,7 +381,7 @@ class TestPlayers:
     def test_some(self, found: MakeApp, picture: Picture) -> None:
         async def choose(pilot: AppPilot) -> None:
             offers = (("browser", "opens the link"), ("mpv", "plays the link · keeps its window"))
-            pilot.app.push_screen(PlayerScreen(PlayersFound(scenes()[0], offers, "browser"), prefer=print))
+            pilot.app.push_screen(PlayerScreen(PlayersFound(scenes()[0], offers, "browser")))
 
         assert picture(found(), query=QUERY, act=choose)
 

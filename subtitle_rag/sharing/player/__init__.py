@@ -9,12 +9,16 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlencode, urlsplit
 
 from subtitle_rag.base.domain.errors import AppError, UsageError
 from subtitle_rag.base.i18n import _
 from subtitle_rag.sharing.player import mpv
 from subtitle_rag.sharing.player.launch import Launch, filled, installed_program, start
+
+if TYPE_CHECKING:
+    from subtitle_rag.base.config.settings import Settings
 
 BROWSER = "browser"
 MPV = "mpv"
@@ -83,9 +87,8 @@ def usable(extra: Templates, *, link: bool, media: bool) -> list[str]:
     return [name for name in names(extra) if plays(name, extra, link=link, media=media) and installed(name, extra)]
 
 
-def default(configured: str, remembered: str | None, extra: Templates) -> str:
-    """Return the default player: the config's, else the remembered one if installed, else the browser."""
-    return configured or (remembered if remembered and installed(remembered, extra) else BROWSER)
+def default(settings: "Settings") -> str:
+    return settings.player.default or BROWSER
 
 
 def choose(name: str, extra: Templates, *, link: bool, media: bool) -> str:

@@ -12,7 +12,6 @@ from subtitle_rag.base.config.settings import Settings
 from subtitle_rag.base.domain.errors import UsageError
 from subtitle_rag.base.domain.values import clock, watch_url
 from subtitle_rag.base.i18n import _, n_
-from subtitle_rag.library.app_state import PLAYER
 from subtitle_rag.sharing import player
 from subtitle_rag.sharing.player.launch import WATCH_S, Launch
 from subtitle_rag.tui.controllers.app_port import AppPort
@@ -40,8 +39,6 @@ class PlaybackController:
     def __init__(self, app: AppPort, runtime: "Runtime") -> None:
         self._app = app
         self._runtime = runtime
-        self._chosen_player = ""
-        """The player chosen in this run; overrides config and library."""
 
     @property
     def _settings(self) -> Settings:
@@ -61,7 +58,8 @@ class PlaybackController:
                 return self._copy_instead(scene, file)
             name = player.BROWSER
         extra = self._settings.players
-        player_name = name or player.choose(self._default_player(), extra, link=has_link, media=file is not None)
+        default = player.default(self._settings)
+        player_name = name or player.choose(default, extra, link=has_link, media=file is not None)
         launch = player.play(
             player_name,
             watch_url=scene.video.url,
@@ -129,13 +127,6 @@ class PlaybackController:
 
     # --- the players ---
 
-    def _default_player(self) -> str:
-        """Return the default player. For worker threads."""
-        if self._chosen_player:
-            return self._chosen_player
-        remembered = self._runtime.library.database.get_setting(PLAYER)
-        return player.default(self._settings.player.default, remembered, self._settings.players)
-
     def find_players(self, scene: "Scene") -> None:
         """Find the players for a scene. Posts `PlayersFound`."""
         self._app.run_in_thread(lambda: self._find_players(scene), ActionFailed, group="players", exclusive=True)
@@ -153,7 +144,7 @@ class PlaybackController:
         else:
             self._app.post_message(replace(self._copy_instead(scene, file), sentence=""))
         return PlayersFound(
-            scene, tuple((name, self._success_sentence(name, file)) for name in names), self._default_player()
+            scene, tuple((name, self._success_sentence(name, file)) for name in names), player.default(self._settings)
         )
 
     def _has_only_browser(self, scene: "Scene") -> bool:
@@ -171,24 +162,6 @@ class PlaybackController:
         if name in extra and extra[name][0] != name:
             parts.append(clean(extra[name][0]))
         return " · ".join(parts)
-
-    def prefer(self, name: str) -> None:
-        """Use a player for the rest of the run, and in later ones unless the config names another."""
-        self._chosen_player = name
-        configured = self._settings.player.default
-
-        def remember() -> str:
-            if not configured:
-                self._runtime.library.database.put_setting(PLAYER, name)
-            if configured in ("", name):
-                return _("{player} is the default player now.").format(player=name)
-            sentence = _("{player} plays until you quit: the config says {configured}.")
-            return sentence.format(player=name, configured=configured)
-
-        self._app.run_in_thread(remember, ActionFailed, take=self._say, group="players", exclusive=True)
-
-    def _say(self, sentence: str) -> None:
-        self._app.notify(clean(sentence), markup=False)
 
     # --- the clipboard ---
 

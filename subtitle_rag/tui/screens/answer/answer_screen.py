@@ -52,7 +52,7 @@ class AnswerScreen(BaseScreen):
         PLAY_WITH,
         command(
             "answer.whole",
-            "w",
+            "",
             "whole",
             N_("All captions"),
             N_("ask of all captions instead of the best scenes, and back"),

@@ -1,18 +1,13 @@
 """Dialog to choose a player for a scene."""
 
-from collections.abc import Callable
-from typing import ClassVar
-
 from textual import events, on
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import OptionList, Static
 
 from subtitle_rag.base.domain.values import clock
-from subtitle_rag.base.i18n import N_, _
-from subtitle_rag.tui.keys.commands import command
+from subtitle_rag.base.i18n import _
 from subtitle_rag.tui.keys.keymap import key
 from subtitle_rag.tui.shared.clean_text import clean
 from subtitle_rag.tui.shared.content import MUTED
@@ -28,16 +23,10 @@ class PlayerScreen(ListDialog[str]):
     """Returns the chosen player."""
 
     AUTO_FOCUS = "#players"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        command(
-            "player.prefer", "space", "prefer", N_("Make default"), N_("make this the default player"), system=True
-        ),
-    ]
 
-    def __init__(self, message: PlayersFound, *, prefer: Callable[[str], object]) -> None:
-        """Offer the players of `message`. `prefer` makes a player the default."""
+    def __init__(self, message: PlayersFound) -> None:
+        """Offer the players of `message`."""
         super().__init__()
-        self._prefer = prefer
         self._scene = message.scene
         self._offers = message.offers
         self._default = message.default
@@ -48,7 +37,7 @@ class PlayerScreen(ListDialog[str]):
             yield OptionList(id="players", markup=False, compact=True)
 
     def on_mount(self) -> None:
-        self._list()
+        self.rows.add_options([self._row(number) for number in range(len(self._offers))])
         names = [name for name, _what in self._offers]
         self.rows.display = bool(names)
         self.rows.highlighted = names.index(self._default) if self._default in names else 0
@@ -56,8 +45,7 @@ class PlayerScreen(ListDialog[str]):
     def _keys(self) -> str:
         if not self._offers:
             return _("{key} closes").format(key=key("screen.back"))
-        text = _("{play} plays · {prefer} makes it the default · {close} closes")
-        return text.format(play=key("screen.enter"), prefer=key("player.prefer"), close=key("screen.back"))
+        return _("{play} plays · {close} closes").format(play=key("screen.enter"), close=key("screen.back"))
 
     def _about(self) -> Content:
         """Return the scene, with its link if there is no display for players."""
@@ -67,12 +55,6 @@ class PlayerScreen(ListDialog[str]):
             return title
         why = _("There is no screen to play on here. This link is copied:")
         return Content.assemble(title, f"\n\n{why}\n", (scene.jump_url or "", "bold"))
-
-    def _list(self) -> None:
-        at = self.rows.highlighted
-        self.rows.clear_options()
-        self.rows.add_options([self._row(number) for number in range(len(self._offers))])
-        self.rows.highlighted = at
 
     def _row(self, number: int) -> Content:
         """Return a player's digit, name and abilities, and a mark if it is the default."""
@@ -90,12 +72,6 @@ class PlayerScreen(ListDialog[str]):
     @on(OptionList.OptionSelected)
     def action_take(self) -> None:
         self.dismiss(self._chosen)
-
-    def action_prefer(self) -> None:
-        if self._chosen and self._chosen != self._default:
-            self._default = self._chosen
-            self._list()
-            self._prefer(self._chosen)
 
     def on_key(self, event: events.Key) -> None:
         """Play at once when a digit is pressed."""

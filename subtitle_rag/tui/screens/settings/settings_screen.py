@@ -12,7 +12,7 @@ from textual.widgets import Static
 from subtitle_rag.base.domain.errors import AppError
 from subtitle_rag.base.i18n import N_, _
 from subtitle_rag.tui.controllers.context import AppContext
-from subtitle_rag.tui.keys.commands import BACK, ENTER, REMOVE, RETRY, command, worded
+from subtitle_rag.tui.keys.commands import BACK, ENTER, REMOVE, RETRY, worded
 from subtitle_rag.tui.keys.keymap import key
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.screens.settings.setting_dialog import SettingDialog
@@ -47,11 +47,10 @@ class SettingTable(RowTable[AppSetting]):
 class SettingsScreen(BaseScreen):
     OPENED_BY = "open_settings"
     AUTO_FOCUS = "#settings-rows"
-    FOOTER = "screen.enter screen.retry list.remove settings.undo screen.back app.help"
+    FOOTER = "screen.enter screen.retry list.remove screen.back app.help"
     BINDINGS: ClassVar[list[BindingType]] = [
         worded(ENTER, N_("Change"), N_("change the setting")),
         worded(REMOVE, N_("Default"), N_("back to the default: the setting leaves the config file")),
-        command("settings.undo", "ctrl+z", "undo", N_("Undo"), N_("take the last change back"), system=True),
         worded(RETRY, N_("Open again"), N_("close and reopen the app to apply all settings")),
         BACK,
     ]
@@ -61,8 +60,6 @@ class SettingsScreen(BaseScreen):
         super().__init__(context)
         self._reopen = reopen
         self.rows = SettingTable()
-        self._undo: list[tuple[str, Any]] = []
-        """Keys and their values in the file before each change."""
 
     def compose(self) -> ComposeResult:
         yield self.rows
@@ -94,11 +91,6 @@ class SettingsScreen(BaseScreen):
 
     def _say(self, text: str) -> None:
         self.query_one("#settings-note", Static).update(Content(text))
-
-    def allows(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action == "undo":
-            return bool(self._undo)
-        return super().allows(action, parameters)
 
     # --- changes ---
 
@@ -165,16 +157,8 @@ class SettingsScreen(BaseScreen):
         if setting and not self._is_fixed(setting) and setting.written is not None:
             self._change(setting, None)
 
-    def action_undo(self) -> None:
-        key, value = self._undo[-1]
-        self._change(self.rows.values_by_key[key], value, is_undo=True)
-
-    def _change(self, setting: AppSetting, value: Any, *, is_undo: bool = False) -> None:
+    def _change(self, setting: AppSetting, value: Any) -> None:
         def take(settings: list[AppSetting]) -> None:
-            if is_undo:
-                self._undo.pop()
-            else:
-                self._undo.append((setting.key, setting.written))
             self._list(settings)
             self._show_change(self.rows.values_by_key[setting.key])
 

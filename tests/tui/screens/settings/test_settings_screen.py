@@ -122,7 +122,7 @@ async def test_each_row_has_its_value_and_what_has_set_it(own: Runtime, monkeypa
 
 
 @pytest.mark.campaign(part="app")
-async def test_a_change_writes_its_line_alone_and_undo_takes_it_back(own: Runtime) -> None:
+async def test_a_change_writes_its_line_alone_and_the_default_removes_it(own: Runtime) -> None:
     async with running(SubtitleApp(own), size=(80, 24)) as (_, pilot):
         await opened(pilot)
         screen = await choose(pilot, "player.lead_in")
@@ -130,14 +130,9 @@ async def test_a_change_writes_its_line_alone_and_undo_takes_it_back(own: Runtim
         assert path_of(own).read_text() == FILE.replace("lead_in = 7", "lead_in = 12")
         assert own.settings.player.lead_in == 12
         assert note(screen) == "Saved: Start early, seconds – 12."
-        await press_each(pilot, "ctrl+z")
-        assert path_of(own).read_text() == FILE
-        assert own.settings.player.lead_in == 7
         await press_each(pilot, "d")
         assert path_of(own).read_text() == FILE.replace("lead_in = 7 # few", "# few")
         assert own.settings.player.lead_in == 2
-        await press_each(pilot, "ctrl+z")
-        assert "lead_in = 7" in path_of(own).read_text()
 
 
 @pytest.mark.campaign(part="app")
