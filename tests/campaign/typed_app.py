@@ -73,7 +73,7 @@ def watched(record: Path) -> None:
             part.replace(record)
 
     SubtitleApp.run_action = recorded  # type: ignore[method-assign,assignment]
-    KeyRouter.take = taken  # type: ignore[method-assign]
+    KeyRouter.take = taken  # type: ignore[method-assign,assignment]
     SubtitleApp.on_mount = mounted  # type: ignore[method-assign,assignment]
 
 
