@@ -216,7 +216,8 @@ def results(result_of: Callable[[str], Any]) -> Iterator[str]:
     yield f"With `{JSON}` a command prints one document on stdout. Progress, warnings and errors go to stderr."
     yield from ("", *(f"- `{name}`: {meaning}" for name, meaning in ENVELOPE.items()), "")
     events = [f"`{_name(leaf)}`" for leaf in leaf_contexts(root_context()) if "--jsonl" in _spellings(leaf)]
-    yield f"{', '.join(events)} take `--jsonl` too: a line of JSON for every event."
+    yield f"{', '.join(events)} take `--jsonl` too: a line of JSON for every event. A run that"
+    yield "fails or is interrupted ends with the event `error`: `code`, `message`, `hint` and `video`."
     yield "Times are seconds, moments ISO 8601 in UTC. Keys are stable: a change of them is a new `schema`."
     yield from ("", "```console", "$ subtitle-rag search 치킨 --json | jq -r '.result.scenes[].jump.url'", "```", "")
     yield "Below are the names and types of `result`, from running these commands in the sample library in this order."

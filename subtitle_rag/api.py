@@ -128,7 +128,7 @@ class OpenLibrary:
     def export(self, scenes: "Sequence[Scene]", file: str | Path | None = None, *, format: str | None = None) -> str:
         """Return scenes as text in a format of `subtitle-rag export`, and write them to `file` if given.
 
-        Without a format, the file's extension decides; Markdown for any other extension or no file.
+        Without a format, the file's extension decides; Markdown without one.
 
         Raises:
             UsageError: `unknown_value`, `export_without_file`, `nothing_chosen`.

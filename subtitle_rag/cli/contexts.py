@@ -121,7 +121,7 @@ def contexts_export(
 
     if file == "-" and wants_json():
         raise click.UsageError(_("--json needs a file: without one the contexts themselves go to standard output."))
-    path = file_to_write(file, force=force) if file != "-" else None
+    path = file_to_write(file, "contexts.jsonl", force=force) if file != "-" else None
     runtime.require_library()
     channels, videos = channel_ids(runtime.library, channel), video_ids(runtime.library, video)
     from subtitle_rag.contexts import context_file

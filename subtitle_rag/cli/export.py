@@ -62,7 +62,7 @@ def export_(
     from subtitle_rag.sharing.clip_files import clip_of
     from subtitle_rag.sharing.scene_reader import read_scenes
 
-    path = None if file is None or file == "-" else file_to_write(file, force=force)
+    path = None if file is None or file == "-" else file_to_write(file, "scenes.md", force=force)
     from subtitle_rag.sharing.export_formats import format_of_file, is_binary, render_export, write_export
 
     format_name = name or format_of_file(path)

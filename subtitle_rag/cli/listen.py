@@ -26,6 +26,7 @@ from subtitle_rag.cli.progress_bar import follow
 from subtitle_rag.cli.renewal import finish_windows, renew_index
 
 if TYPE_CHECKING:
+    from subtitle_rag.captions.addresses import Source
     from subtitle_rag.runtime import Runtime
 
 
@@ -87,7 +88,12 @@ def listen_to(
         The outcome, with the totals.
     """
     from subtitle_rag.listening.gaps import estimate_lines
-    from subtitle_rag.listening.listening_plan import estimate_listening, plan_listening, request_listening
+    from subtitle_rag.listening.listening_plan import (
+        estimate_listening,
+        plan_listening,
+        request_listening,
+        videos_to_fetch,
+    )
 
     if not targets:
         due_ids = [each.video_id for each in runtime.library.listenings.due()][:limit]
@@ -95,9 +101,11 @@ def listen_to(
             note = _("Nothing waits to be listened to: subtitle-rag listen FOLDER, VIDEO or CHANNEL asks for it.")
             return output.Outcome(output.report_values(ListeningReport()), notes=[note])
         return _run(runtime, due_ids, model, jsonl=jsonl)
+    sources = videos_to_fetch(runtime.library, targets)
+    plan = None if sources else plan_listening(runtime.library, targets, again=again)
     listener = runtime.listener(model)  # a missing model or package must be reported before anything is queued
-    failures = _fetch_captions(runtime, targets)
-    plan = plan_listening(runtime.library, targets, again=again)
+    failures = _fetch_captions(runtime, sources)
+    plan = plan or plan_listening(runtime.library, targets, again=again)
     for video in plan.captioned:
         sentence = _("{title} has captions: --again listens all the same.")
         output.say(sentence.format(title=video.title))
@@ -114,14 +122,12 @@ def listen_to(
     return _run(runtime, [video.id for video in videos], model, jsonl=jsonl)
 
 
-def _fetch_captions(runtime: "Runtime", targets: Sequence[str]) -> list[dict[str, Any]]:
+def _fetch_captions(runtime: "Runtime", sources: "tuple[Source, ...]") -> list[dict[str, Any]]:
     """Fetch captions of YouTube videos missing from the library; return failures other than missing captions."""
-    from subtitle_rag.listening.listening_plan import videos_to_fetch
     from subtitle_rag.workflows import pipeline
     from subtitle_rag.workflows.requests import JobRequest
     from subtitle_rag.youtube.fetcher import RunOptions
 
-    sources = videos_to_fetch(runtime.library, targets)
     if not sources:
         return []
     entries = []

@@ -22,7 +22,7 @@ from subtitle_rag import __version__
 from subtitle_rag.base import i18n, log_file, output
 from subtitle_rag.base.config import settings as config_settings
 from subtitle_rag.base.config.settings import Paths
-from subtitle_rag.base.domain.errors import SCARCE, AppError, BusyError, UsageError, scarcity_error
+from subtitle_rag.base.domain.errors import SCARCE, AppError, BusyError, UsageError, localize_reason, scarcity_error
 from subtitle_rag.base.i18n import N_, _
 from subtitle_rag.base.output import ExitCode, exit_code_for
 
@@ -179,6 +179,10 @@ def localized(command: click.Command) -> click.Command:
         if isinstance(param, click.Option) and param.help:
             param.help = _(param.help)
         param.metavar = _metavar(param, context)
+        if isinstance(param.type, click.types.IntParamType | click.types.FloatParamType):
+            param.type = copy.copy(param.type)
+            is_whole = isinstance(param.type, click.types.IntParamType)
+            param.type.name = _("whole number") if is_whole else _("number")
     if isinstance(copied, click.Group):
         copied.subcommand_metavar = _localized_metavar(copied.subcommand_metavar)
         copied.commands = {name: localized(sub) for name, sub in copied.commands.items()}
@@ -353,7 +357,7 @@ def _split_frame_options(arguments: Sequence[str]) -> tuple[dict[str, str], list
 
 
 def _reject_usage(arguments: Sequence[str], error: click.ClickException) -> int:
-    message = error.format_message()
+    message = localize_reason(error.format_message())
     hint = _("subtitle-rag --help lists the commands, subtitle-rag COMMAND --help its options.")
     if isinstance(error, click.UsageError) and error.ctx is not None:
         hint = error.ctx.get_usage()
@@ -394,6 +398,8 @@ def _report_failure(arguments: Sequence[str], entry: dict[str, Any], code: ExitC
         _options, rest = _split_frame_options(arguments)
         # in front of the verb's `--`, since a query may contain the option
         end = next((at for at, argument in enumerate(rest) if at and argument == "--"), len(rest))
+        if "--jsonl" in rest[:end]:
+            output.json_line({"event": "error", **entry})
         if "--json" in rest[:end]:
             output.envelope(_command(rest), output.Outcome(None, errors=[entry], exit_code=code))
     except BrokenPipeError:  # the reader has left; the command has failed anyway

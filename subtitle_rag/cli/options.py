@@ -164,9 +164,15 @@ def removal_confirmed(names: "Iterable[str]", sentence: str, *, yes: bool) -> bo
     return confirmed(question, yes=yes)
 
 
-def file_to_write(file: str, *, force: bool) -> Path:
-    """Return the path of a file to write. Raises UsageError `export_exists` if it exists, unless `force`."""
+def file_to_write(file: str, example: str, *, force: bool) -> Path:
+    """Return the path of a file to write.
+
+    Raises:
+        UsageError: `is_folder`, with a file called `example` in it; `export_exists` if it exists, unless `force`.
+    """
     path = Path(file).expanduser()
+    if path.is_dir() or file.endswith(SEPARATORS):
+        raise UsageError("is_folder", path=file, example=str(path / example))
     if not force and os.path.lexists(path):
         raise UsageError("export_exists", path=str(path))
     return path
@@ -214,6 +220,7 @@ retrievers_option = click.option(
     metavar="NAMES",
     help=N_("The retrievers to use, separated by commas: bm25, dense, sparse, pieces."),
 )
+SEPARATORS = tuple(filter(None, (os.sep, os.altsep)))
 FILE_PATH = click.Path(path_type=Path)
 """Type of a file argument."""
 

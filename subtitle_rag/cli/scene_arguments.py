@@ -95,7 +95,7 @@ def video_and_time(runtime: "Runtime", target: str) -> tuple[Video, int]:
     if separator and name:
         return _video_at(runtime, name, time)
     if _is_number(runtime, target):
-        return _scene_of_number(runtime, int(target))
+        return _scene_of_number(runtime, int(target))[:2]
     id = _window_id(target)
     window = runtime.library.window(id) if id else None
     if window is not None:
@@ -114,8 +114,8 @@ def _video_at(runtime: "Runtime", name: str, time: str) -> tuple[Video, int]:
     return video, min((start for start in lines if start in whole_second), default=at_ms)
 
 
-def _scene_of_number(runtime: "Runtime", number: int) -> tuple[Video, int]:
-    """Return video and time of a scene in the last `search`."""
+def _scene_of_number(runtime: "Runtime", number: int) -> tuple[Video, int, int]:
+    """Return video, time and end of a scene in the last `search`."""
     from subtitle_rag.library.app_state import found_scenes
     from subtitle_rag.library.resolve import named_video
 
@@ -127,13 +127,14 @@ def _scene_of_number(runtime: "Runtime", number: int) -> tuple[Video, int]:
     scenes = found_scenes(runtime.library)
     if not scenes:
         runtime.library.database.check_writable()  # a search in a read-only library is not saved either
+    if scenes is None:
         raise UsageError("no_such_scene", number=number, reason=_("no search is remembered"))
     if not 1 <= number <= len(scenes):
         raise UsageError("no_such_scene", number=number, reason=_("the last search found {n}").format(n=len(scenes)))
-    id, at_ms = scenes[number - 1][:2]
-    window = runtime.library.window(id)
+    scene = scenes[number - 1]
+    window = runtime.library.window(scene.id)
     if window is not None:
-        return named_video(runtime.library, window.video_id), at_ms
+        return named_video(runtime.library, window.video_id), scene.at_ms, scene.end_ms
     raise UsageError("no_such_scene", number=number, reason=_("it is no longer in the library"))
 
 
@@ -163,7 +164,6 @@ def spans_of(runtime: "Runtime", target: str) -> "Iterator[ExportedScene]":
 
 def scene_span(runtime: "Runtime", target: str) -> "ExportedScene":
     """Return the span of `NUMBER`, `SCENE`, `VIDEO@TIME` or `VIDEO@TIME-TIME`; for `VIDEO`, its first window's."""
-    from subtitle_rag.library.app_state import found_scenes
     from subtitle_rag.sharing.exported_scene import ExportedScene
     from subtitle_rag.sharing.scene_reader import span_at
 
@@ -174,12 +174,11 @@ def scene_span(runtime: "Runtime", target: str) -> "ExportedScene":
         if end_ms <= start_ms:
             raise bad_time(time)
         return ExportedScene(video, start_ms, end_ms, start_ms)
-    video, at_ms = video_and_time(runtime, target)
-    span = span_at(runtime.library, video, at_ms)
     if _is_number(runtime, target):
-        scene = found_scenes(runtime.library)[int(target) - 1]
-        return replace(span, start_ms=at_ms, end_ms=scene.end_ms)
-    return span
+        video, at_ms, end_ms = _scene_of_number(runtime, int(target))
+        return replace(span_at(runtime.library, video, at_ms), start_ms=at_ms, end_ms=end_ms)
+    video, at_ms = video_and_time(runtime, target)
+    return span_at(runtime.library, video, at_ms)
 
 
 def whole_video(runtime: "Runtime", video: Video) -> "Iterator[ExportedScene]":

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from subtitle_rag.base import output
+from subtitle_rag.base.domain.errors import AppError
 from subtitle_rag.base.domain.values import (
     Chapter,
     Details,
@@ -59,7 +60,11 @@ def show_(runtime: "Runtime", video: str, at: str | None) -> output.Outcome:
         from subtitle_rag.listening.gaps import gap_line
 
         lines = sorted([*lines, *((gap.start_ms, f"[{gap_line(gap)}]") for gap in gaps)])
-    return output.Outcome(values, _transcript(lines, row.chapters if centre is None else ()))
+    notes = []
+    if centre is not None and not lines:
+        start, end = clock(max(centre - AROUND_MS, 0)), clock(centre + AROUND_MS)
+        notes = [AppError("range_silent", video=row.title, start=start, end=end).message]
+    return output.Outcome(values, _transcript(lines, row.chapters if centre is None else ()), notes)
 
 
 def _is_near(at_ms: int, centre: int | None) -> bool:

@@ -198,12 +198,13 @@ class FoundScene(NamedTuple):
 
 def put_found_scenes(library: "Library", scenes: Sequence[FoundScene]) -> None:
     """Replace the scenes of the last search on the command line, in order."""
-    _put_values(library, _SCENES, scenes)
+    library.database.put_setting(_SCENES, json.dumps(scenes))
 
 
-def found_scenes(library: "Library") -> list[FoundScene]:
-    """Read the scenes of the last search on the command line."""
-    return [FoundScene(*values) for values in _values(library, _SCENES, [])]
+def found_scenes(library: "Library") -> list[FoundScene] | None:
+    """Read the scenes of the last search on the command line; None before any."""
+    text = library.database.get_setting(_SCENES)
+    return [FoundScene(*values) for values in json.loads(text)] if text else None
 
 
 def put_last_place(library: "Library", video_id: str, at_ms: int) -> None:

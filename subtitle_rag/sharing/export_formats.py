@@ -31,10 +31,12 @@ SUFFIXES = {"markdown": "md", "apkg": "anki"}
 
 
 def format_of_file(path: Path | None) -> str:
-    """Return the format of a file's suffix; Markdown for any other suffix, and without a file."""
+    """Return the format of a file's suffix; Markdown without a suffix or file. Raises UsageError `unknown_value`."""
     suffix = path.suffix.lower().removeprefix(".") if path else ""
-    suffix = SUFFIXES.get(suffix, suffix)
-    return suffix if suffix in plugin_names(EXPORT_FORMATS) else "md"
+    name = SUFFIXES.get(suffix, suffix) or "md"
+    if name not in plugin_names(EXPORT_FORMATS):
+        raise _unknown_format(name)
+    return name
 
 
 def export_format(name: str) -> ExportFormat:
@@ -46,9 +48,13 @@ def export_format(name: str) -> ExportFormat:
     """
     format = load_plugin(EXPORT_FORMATS, name, ExportFormat)
     if format is None:
-        known = ", ".join(plugin_names(EXPORT_FORMATS))
-        raise UsageError("unknown_value", kind=_("export format"), name=name, known=known)
+        raise _unknown_format(name)
     return format
+
+
+def _unknown_format(name: str) -> UsageError:
+    known = ", ".join(plugin_names(EXPORT_FORMATS))
+    return UsageError("unknown_value", kind=_("export format"), name=name, known=known)
 
 
 class ExportText(NamedTuple):

@@ -239,6 +239,8 @@ def test_no_query_is_a_pattern_or_a_program(sample: Run, query: str) -> None:
         (["search", "치킨", "--retrievers", "dense"], "retriever_not_ready"),
         (["search", "치킨", "--retrievers", ","], "retriever_not_ready"),
         (["search", "치킨", "--limit", "0"], "usage"),
+        (["search", "치킨", "--limit", "many"], "usage"),
+        (["clip", "sample-0001@0:12", "--pad", "much"], "usage"),
         (["search"], "usage"),
         (["search", "치킨", "--nonsense"], "usage"),
         (["show", "없는 영상"], "unknown"),
@@ -388,6 +390,14 @@ def test_the_verb_that_may_have_been_meant_is_named(run: Run) -> None:
         refused = run(*words.split())
         assert refused.code == 2
         assert f"Did you mean '{nearest}'?" in refused.err
+
+
+def test_a_wrong_number_is_told_in_the_language_of_the_user(sample: Run) -> None:
+    for option, value, kind in (("--limit", "many", "정수"), ("--pad", "much", "숫자")):
+        verb = ["search", "치킨"] if option == "--limit" else ["clip", "1"]
+        refused = sample("--language", "ko", *verb, option, value)
+        assert refused.code == 2
+        assert f"(맞는 형식: {kind})" in refused.err
 
 
 def test_a_time_after_the_end_is_refused(sample: Run) -> None:

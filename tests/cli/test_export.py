@@ -112,6 +112,21 @@ def test_a_file_s_ending_chooses_the_format_and_no_file_is_replaced_unasked(run:
     assert run("export", "링크", "-o", tmp_path / "no" / "x.md", "--json").failure == "unwritable"
 
 
+def test_a_folder_or_an_unknown_ending_is_refused_with_the_way_on(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "장면들"
+    folder.mkdir()
+    for name in (folder, f"{tmp_path}/new/"):
+        refused = run("export", "링크@0:01", "--force", "-o", name, "--json")
+        assert (refused.code, refused.failure) == (2, "is_folder")
+        assert "scenes.md" in refused.err
+    unknown = run("export", "링크@0:01", "-o", tmp_path / "x.zzz", "--json")
+    assert (unknown.code, unknown.failure) == (2, "unknown_value")
+    assert "srt" in unknown.err
+    assert [each.name for each in tmp_path.iterdir()] == ["장면들"]
+    for name, options in {"x": (), "x.zzz": ("--format", "md"), "x.MD": ()}.items():
+        assert run("export", "링크@0:01", "-o", tmp_path / name, *options).code == 0
+
+
 def test_what_cannot_be_written_is_refused(run: Run) -> None:
     assert run("export", "--json").failure == "nothing_chosen"
     assert run("export", "링크", "파일", "--format", "vtt", "--json").failure == "several_videos_in_subtitles"

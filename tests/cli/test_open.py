@@ -181,7 +181,7 @@ def test_a_number_is_that_of_the_last_search(run: Run, played: list[dict[str, An
         assert f"There is no scene {number}: the last search found 3." in refused.err
     run("search", "없는말없는말")
     refused = run("--language", "en", "open", "1")
-    assert (refused.code, "no search is remembered" in refused.err) == (2, True)
+    assert (refused.code, "the last search found 0" in refused.err) == (2, True)
 
 
 def test_a_search_that_cannot_be_remembered_names_the_reason(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

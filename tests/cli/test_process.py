@@ -200,8 +200,10 @@ def test_ctrl_c_during_indexing_ends_with_130_and_goes_on(home: Path, indexed: P
     assert process.stdout is not None
     events = [json.loads(process.stdout.readline()) for _event in range(4)]
     process.send_signal(signal.SIGINT)
-    _out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=60)
     assert process.returncode == 130
+    last = json.loads(out.splitlines()[-1])
+    assert (last["event"], last["code"]) == ("error", "interrupted")
     assert err.strip().startswith("! Interrupted.")
     assert "Traceback" not in err
     assert [event["event"] for event in events] == ["progress", "video_done", "progress", "video_done"]

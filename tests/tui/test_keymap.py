@@ -53,7 +53,7 @@ class TestReading:
         expected = {"app.library": "f10,ctrl+b", "scene.copy": "ctrl+e", "list.page-down": "ctrl+v"}
         assert config.load().keys == expected
         file.write_text("[keys]\napp.library = 3")
-        with pytest.raises(UsageError, match=re.escape("keys.app.library must be of the type str")):
+        with pytest.raises(UsageError, match=re.escape("keys.app.library must be text in quotation marks")):
             config.load()
 
 

@@ -16,10 +16,16 @@ from typing import Any, TypeVar
 from subtitle_rag.base.config.config_lines import line_of
 from subtitle_rag.base.domain.errors import UsageError, localize_reason
 from subtitle_rag.base.domain.values import byte_size
-from subtitle_rag.base.i18n import _
+from subtitle_rag.base.i18n import N_, _
 
 Section = TypeVar("Section")
 
+KINDS: dict[type[Any], str] = {
+    int: N_("a whole number"),
+    bool: N_("true or false"),
+    str: N_("text in quotation marks"),
+}
+"""Words for the type of a setting."""
 MAX_BYTES = 1_000_000
 """Largest config file; one with every setting and comment has 20,000 bytes."""
 MAX_NUMBER = 10**12
@@ -206,7 +212,7 @@ def _strings(name: str, value: Any) -> tuple[str, ...]:
 
 
 def _type_message(name: str, expected: type[Any]) -> str:
-    return _("{name} must be of the type {type}").format(name=name, type=expected.__name__)
+    return _("{name} must be {kind}").format(name=name, kind=_(KINDS[expected]))
 
 
 def _flat(table: Mapping[str, Any], prefix: str) -> Iterable[tuple[str, Any]]:

@@ -195,6 +195,8 @@ SENTENCES: dict[str, str] = {
     "range_silent.hint": N_("Name a range in which somebody speaks; subtitle-rag show VIDEO lists the lines."),
     "export_exists": N_("{path} already exists."),
     "export_exists.hint": N_("Name another file, or replace this one with --force."),
+    "is_folder": N_("{path} is a folder."),
+    "is_folder.hint": N_("Name a file in it: {example}."),
     "nothing_chosen": N_("No scene is chosen."),
     "nothing_chosen.hint": N_(
         "Name scenes (3, VIDEO@12:41), or choose them with --query, --video, --channel or --marks."
@@ -282,7 +284,7 @@ SENTENCES: dict[str, str] = {
         "Name another under [models] in the config; subtitle-rag models list shows what each model is."
     ),
     "model_missing": N_("The model {name} is not here."),
-    "model_missing.hint": N_("subtitle-rag models get {name} fetches it. Search for words works without it."),
+    "model_missing.hint": N_("subtitle-rag models get {name} fetches it."),
     "model_damaged": N_("The model {name} is damaged: {reason}."),
     "model_damaged.hint": N_(
         "subtitle-rag models get {name} fetches the damaged files again; repair a folder of your own by hand."

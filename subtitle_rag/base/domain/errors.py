@@ -146,8 +146,10 @@ SYSTEM_REASONS = (
     N_("Name or service not known"),
     N_("Temporary failure in name resolution"),
     N_("timed out"),
+    N_("attempt to write a readonly database"),
+    N_("unable to open database file"),
 )
-"""English messages of Linux and macOS; a message that contains another one comes first."""
+"""English messages of Linux, macOS and SQLite; a message that contains another one comes first."""
 
 _REASON = re.compile(rf"\b(?:{'|'.join(map(re.escape, SYSTEM_REASONS))})\b")
 _NUMBER = re.compile(r"\[Errno -?\d+\] ")

@@ -106,21 +106,21 @@ def test_a_key_unlike_any_other_gets_no_guess(file: Path) -> None:
 @cases(
     ("text", "reason"),
     [
-        ("search.limit = '5'", "search.limit must be of the type int"),
-        ("search.limit = true", "search.limit must be of the type int"),
-        ("search.limit = 5.0", "search.limit must be of the type int"),
+        ("search.limit = '5'", "search.limit must be a whole number"),
+        ("search.limit = true", "search.limit must be a whole number"),
+        ("search.limit = 5.0", "search.limit must be a whole number"),
         ("search.limit = 0", "search.limit must be at least 1"),
         ("search.limit = -5", "search.limit must be at least 1"),
         ("player.lead_in = -1", "player.lead_in must be at least 0"),
-        ("player.default = 1", "player.default must be of the type str"),
-        ("search.remember = 1", "search.remember must be of the type bool"),
+        ("player.default = 1", "player.default must be text in quotation marks"),
+        ("search.remember = 1", "search.remember must be true or false"),
         *(
             (f"youtube.{name} = {value}", f"youtube.{name} must be {what}")
             for name in ("pause", "rest")
-            for value, what in (("-1", "at least 0"), ("1.5", "of the type int"), ("true", "of the type int"))
+            for value, what in (("-1", "at least 0"), ("1.5", "a whole number"), ("true", "a whole number"))
         ),
         *(
-            (f"youtube.{name} = {value}", f"youtube.{name} must be of the type str")
+            (f"youtube.{name} = {value}", f"youtube.{name} must be text in quotation marks")
             for name in ("cookies_from_browser", "cookie_file", "proxy")
             for value in ("5", "false", "['firefox']")
         ),
