@@ -286,8 +286,9 @@ class Database:
             return int(self._version_db.execute("PRAGMA data_version").fetchone()[0])
 
     def check_writable(self) -> None:
-        """Raise `library_readonly` or `disk_full` for a read-only disk."""
-        self._db(to_write=True)
+        """Raise `library_readonly` or `disk_full` for a read-only disk or file."""
+        with self.write(is_content=False) as db:
+            db.execute("DELETE FROM setting WHERE 0")  # BEGIN IMMEDIATE alone is allowed in a file without the right
 
     def _db(self, *, to_write: bool = False) -> sqlite3.Connection:
         db: _Connection | None = getattr(self._local, "db", None)

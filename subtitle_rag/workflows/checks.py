@@ -15,7 +15,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Literal
 
 from subtitle_rag.base.config.settings import hosts_of_environment
-from subtitle_rag.base.domain.errors import EXPECTED, AppError, FetchError, LlmError
+from subtitle_rag.base.domain.errors import EXPECTED, AppError, BusyError, FetchError, LlmError
 from subtitle_rag.base.domain.values import byte_size
 from subtitle_rag.base.i18n import N_, _, n_
 from subtitle_rag.base.installation.extractor import EXTRACTOR, yt_dlp_age
@@ -24,7 +24,7 @@ from subtitle_rag.base.installation.package_installer import install_steps, requ
 from subtitle_rag.base.platforms import on_windows
 from subtitle_rag.captions import files
 from subtitle_rag.library.backup import backups, quick_check
-from subtitle_rag.library.connection import unwritable
+from subtitle_rag.library.connection import UNWRITABLE, unwritable
 from subtitle_rag.listening.transcribers import open_transcriber
 from subtitle_rag.models.manifest import ENCODER, RERANKER, Kind, encoder_steps
 from subtitle_rag.models.neural.device import plan_graph, probe_device
@@ -124,9 +124,14 @@ def _paths(runtime: Runtime) -> Finding:
 
 
 def _library(runtime: Runtime) -> Finding:
-    """Count the library, and check its file for damage."""
+    """Count the library, and check its file for damage and that it can be written."""
     if problem := quick_check(runtime.library.path):
         raise AppError("library_damaged", path=str(runtime.library.path), reason=problem)
+    try:
+        runtime.library.database.check_writable()
+    except BusyError as error:
+        if error.code in UNWRITABLE:  # it can be searched; another process may also be writing it
+            return "warning", error.message, error.hint
     counts = runtime.library.counts()
     message = _("{videos} videos, {windows} windows in {path}").format(
         videos=counts.videos, windows=counts.windows, path=runtime.library.path

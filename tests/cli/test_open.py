@@ -198,6 +198,10 @@ def test_a_search_that_cannot_be_remembered_names_the_reason(run: Run, monkeypat
         for verb in (("open", "1"), ("marks", "add", "1")):
             refused = run(*verb, "--json")
             assert (refused.code, refused.failure) == (3, "library_readonly")
+        checks = run("doctor", "--offline", "--json").result["checks"]
+        (library,) = (check for check in checks if check["name"] == "library")
+        assert library["severity"] == "warning"
+        assert "cannot be written: Read-only file system" in library["message"]
 
 
 def test_a_number_is_refused_with_the_reason_where_searches_are_not_remembered(run: Run, home: Path) -> None:
