@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise, starmap
+from itertools import pairwise, starmap, takewhile, zip_longest
 from typing import NamedTuple
 
 from subtitle_rag.base.domain.values import nfc
@@ -44,6 +44,8 @@ NEAR = 0.4
 """Weight of a word in the previous clause, which often has the topic of a sentence."""
 SUBJECT_REACH = 3
 """Clauses for which a subject lasts."""
+ONLY_REACH = 4
+"""Words before a predicate that may have its 밖에."""
 HEARD_LETTERS, HEARD_STEP = 5, 3
 """Minimum jamo of a name to allow one misheard jamo, and additional ones for a second: 타카시 for 타카하시."""
 LATIN_WORDS = 5
@@ -54,8 +56,8 @@ SHORT_NAME = 2
 """Maximum syllables of a dictionary name for which one letter makes another name."""
 MAX_CHARACTERS = 20_000
 """Maximum characters of a text to compare by clauses."""
-LAST_DURATION = 1000
-"""Number of years from which it is a date."""
+LAST_DURATION = 50
+"""Number of years from which it is a date: 97년."""
 DAY = "일"
 GOAL = "로"
 """Unit of a number that counts nothing and has this particle: 48로 정했다."""
@@ -69,6 +71,8 @@ _LIGHT = frozenset(
     ("하", "되", "말하", "이야기하", "얘기하", "보", "주", "가지", "대하", "위하", "통하", "그렇", "이렇")
 )
 """Verbs that take their meaning from another word, or report speech."""
+_EATEN, _ALL = frozenset(("먹", "마시", "비우")), frozenset(("다", "모두", "전부", "싹"))
+"""Verbs that with one of these adverbs mean that nothing is left."""
 _NEGATIONS = frozenset(("안", "못"))
 _NEGATING = frozenset(("않", "못하", "말"))
 _QUESTION = re.compile("(?:까|나|가|냐)요?$|니$")
@@ -77,10 +81,12 @@ _SUBJECTS = frozenset(("이", "가", "께서", "은", "는"))
 _LEADS = {"은": "은", "는": "은", "이": "이", "가": "이", "께서": "이"}
 """Particles of topics and subjects."""
 _TOPICS = frozenset(("은", "는", "도", "만"))
+_OBJECTS = frozenset(("을", "를", "ᆯ"))
 _OPPOSITE_WORDS = """
 좁 넓 작 크 짧 길 느리 빠르 적 많 낮 높 싸 비싸 저렴 비싸 가볍 무겁 어렵 쉽 춥 덥 차갑 뜨겁 얇 두껍 어둡 밝 나쁘 좋
 줄어들 늘어나 줄이 늘리 좁아지 넓어지 작아지 커지 짧아지 길어지 느려지 빨라지 내려가 올라가 낮추 높이 팔 사 끄 켜 닫 열
-실패 성공 감소 증가 하락 상승 불편 편하 불가능 가능 틀리 맞 약하 강하 줄 늘
+실패 성공 감소 증가 하락 상승 불편 편하 불가능 가능 틀리 맞 약하 강하 줄 늘 싱겁 짜 맛없 맛있 벗 입 죽이 살리
+싫어하 좋아하 화내 좋아하 내리 오르 빼 넣 잃 찾 울 웃 더럽 깨끗 연하 진하
 """
 _OPPOSITES = dict(zip(_OPPOSITE_WORDS.split()[::2], _OPPOSITE_WORDS.split()[1::2], strict=True))
 """Pairs of predicates of which one means the negation of the other."""
@@ -93,6 +99,14 @@ _SYNONYMS = frozenset(
     )
 )
 """Words of one series that may replace each other."""
+_GENERAL_WORDS = """
+것 곳 물건 제품 상품 음식 요리 메뉴 재료 옷 약 가방 책 사람 동물 고기 채소 과일 음료 술 차 기계 도구 장비 기기
+프로그램 언어 데이터 파일 자료 정보 문제 방법 방식 소리 돈 비용 가격 값 시간 날짜 장소 가게 매장 병원 학교 회사 집
+방 상태 모습 이유 의견 생각 내용 이야기 일 작업 활동 과정 결과 기능 부분 점 말 질문 대답 설명 브랜드 종류 양 크기
+사이즈
+"""
+_GENERAL = frozenset(_GENERAL_WORDS.split())
+"""Nouns that a sentence may put for a more precise one."""
 _HERE = frozenset(("한국", "대한민국"))
 """The default country of Korean videos, whether mentioned or not."""
 _EARLY = frozenset(("먼저", "우선"))
@@ -137,6 +151,11 @@ _ONE = re.compile(rf"(?<![가-힣0-9])한 ?(?=({'|'.join(sorted(COUNTERS, key=le
 _COUNTER = re.compile(rf" ?(?:여 ?)?({'|'.join(sorted(COUNTERS, key=len, reverse=True))})")
 _DIGIT = re.compile(rf"(?<![가-힣0-9])([일삼사오육칠팔구]) ?({'|'.join(_SINO_UNITS)})(?![A-Za-z])")
 _SECONDS = {"시간": 3600.0, "분": 60.0, "초": 1.0}
+_DURATIONS = frozenset(("시간", DAY))
+_SAID_IN_TURN = frozenset(("원", RANK))
+"""Units of which a clause may say several, each of something else."""
+_LASTING = {"주": 7.0, "개월": 30.0, "년": 365.0}
+"""Days of longer units."""
 _LATIN_WORD = re.compile("[A-Za-z]{2,}")
 
 
@@ -180,6 +199,8 @@ class _Clause:
     nouns: list[_Noun] = field(default_factory=list)
     predicates: dict[str, tuple[bool, str]] = field(default_factory=dict)
     """Whether each predicate is negated, and its text."""
+    starts: dict[str, int] = field(default_factory=dict)
+    """Position of each predicate."""
     quantities: list[_Quantity] = field(default_factory=list)
     than: str = ""
     """The noun before 보다."""
@@ -195,6 +216,18 @@ class _Clause:
     """The same without parts, and without counted nouns."""
     counted: frozenset[str] = frozenset()
     spelled: str = ""
+
+    def put(self, form: str, start: int, text: str, *, negated: bool) -> None:
+        """Add a predicate."""
+        self.predicates[key(form)] = negated, text
+        self.starts[key(form)] = start
+
+    def verbs_of(self, noun: _Noun) -> list[str]:
+        """Return the predicates that a noun may belong to: all after a topic, otherwise the next one."""
+        after = sorted(
+            (form for form in self.predicates if self.starts[form] > noun.start), key=self.starts.__getitem__
+        )
+        return after if noun.role in _TOPICS else after[:1]
 
 
 def claim_text(text: str) -> str:
@@ -235,6 +268,12 @@ class Said:
         for clause in clauses:
             clause.predicates = {form: each for form, each in clause.predicates.items() if form not in both}
         otherwise = [word for clause in clauses for word in self._said_otherwise(clause, forms)]
+        otherwise += [
+            noun.text
+            for before, clause in pairwise((_Clause(), *clauses))
+            for noun in clause.nouns
+            if self._has_another_object(noun, clause, before, forms)
+        ]
         otherwise += self._other_order(clauses)
         otherwise = [word for word in otherwise if word not in missing]
         return Verdict(tuple(dict.fromkeys(missing)), tuple(dict.fromkeys(otherwise)))
@@ -376,13 +415,22 @@ class Said:
         of_unit = [
             at for at, each in enumerate(self._clauses) if any(other.unit == quantity.unit for other in each.quantities)
         ]
-        best = self._best(_owner(quantity, clause), of_unit)
+        owner = _owner(quantity, clause)
+        best = self._best(owner, of_unit)
+        if not best and quantity.unit in _DURATIONS:
+            best = self._with_verb(quantity, clause, of_unit)
         return bool(best) and not any(
-            other.values & quantity.values
-            for at in best
-            for other in self._clauses[at].quantities
-            if other.unit == quantity.unit
+            other.values & quantity.values for at in best for other in _meant(quantity.unit, owner, self._clauses[at])
         )
+
+    def _with_verb(self, quantity: _Quantity, clause: _Clause, of_unit: Sequence[int]) -> list[int]:
+        """Return the only clause with the verb of a quantity, if the text says the quantity of something else."""
+        after = sorted((start, form) for form, start in clause.starts.items() if start > quantity.start)
+        having = [at for at in of_unit if after and after[0][1] in self._clauses[at].predicates]
+        own = [at for at in of_unit if any(other.values & quantity.values for other in self._clauses[at].quantities)]
+        around = {near for at in own for near in (at - 1, at, at + 1) if near == at or near not in of_unit}
+        is_other = not any(at in self._places(form) for form in clause.words for at in around)
+        return having if own and len(having) == 1 and is_other else []
 
     def _is_negated_otherwise(self, predicate: str, negated: bool, clause: _Clause) -> bool:
         having = [at for at, each in enumerate(self._clauses) if predicate in each.predicates and not each.asks]
@@ -391,18 +439,28 @@ class Said:
         best = self._best(others, having) if others and not is_told else having
         if predicate in _OPPOSED and not any(len(others & self._clauses[at].forms) > 1 for at in best):
             best = [at for at in having if any(abs(at - each) <= 1 for each in best)]  # slow at first, then fast
+        if predicate in _OPPOSED and clause.nouns:
+            best = [at for at in best if self._is_about(at, clause)]
         there = [self._clauses[at] for at in best]
         return bool(there) and all(
             each.predicates[predicate][0] != negated and not _is_turned(clause, each) for each in there
         )
 
+    def _is_about(self, at: int, clause: _Clause) -> bool:
+        """Whether a clause of the text, or the one before it, has a noun of the sentence's clause, or compares too."""
+        around = frozenset().union(*(each.forms for each in self._clauses[max(0, at - 1) : at + 1]))
+        leads = {lead.form for lead, _spelled in self._clauses[at].leads.values() if lead}
+        nouns = {noun.form for noun in clause.nouns}
+        return bool(nouns & (around | leads)) or bool(clause.than and self._clauses[at].than)
+
     def _has_other_noun(self, noun: _Noun, clause: _Clause, sentence: Collection[str]) -> bool:
         """Whether clauses about the same thing have another noun in this noun's role, and the noun is elsewhere."""
         is_elsewhere = self._places(noun.form) or (noun.is_name and letters(noun.text) in self._facts.letters)
-        if not (noun.role and clause.predicates and is_elsewhere):
+        if not (noun.role and is_elsewhere and (noun.is_name or noun.role in _LEADS or noun.role in _OBJECTS)):
             return False
         others = clause.words - {noun.form}
-        best = self._best(others)
+        things = others - clause.predicates.keys()
+        best = [at for at in self._best(others) if noun.is_name or things & self._clauses[at].forms]
         scores, total = self._scores(others)
         rivals = [
             self._rival(noun, self._clauses[at], clause, sentence, is_sure=scores[at] >= SURE * total) for at in best
@@ -420,6 +478,34 @@ class Said:
             for each in self._nouns
         )
 
+    def _has_another_object(self, noun: _Noun, clause: _Clause, before: _Clause, sentence: Collection[str]) -> bool:
+        """Whether the text says everything of a clause but its object, and has another one: a bicycle for a dumbbell.
+
+        Args:
+            noun: the noun.
+            clause: its clause.
+            before: the clause before.
+            sentence: words of the sentence.
+        """
+        verbs = clause.verbs_of(noun)
+        if noun.role not in _OBJECTS or noun.is_name or not noun.is_whole or not verbs or noun.text in _GENERAL:
+            return False
+        if letters(noun.text) in self._facts.letters or self._places(noun.form):
+            return False
+        others = clause.words - {noun.form, *verbs}
+        return any(
+            there.predicates.get(verbs[0], ("",))[0] == clause.predicates[verbs[0]][0]
+            and self._tells(at, others or before.words)
+            and any(
+                _is_object(other, verbs[0], there) and not _is_alike(other, noun, sentence) for other in there.nouns
+            )
+            for at, there in enumerate(self._clauses)
+        )
+
+    def _tells(self, at: int, words: Collection[str]) -> bool:
+        """Whether a clause of the text and the one before it have all of some words."""
+        return bool(words) and all({at - 1, at} & self._places(word) for word in words)
+
     def _rival(self, noun: _Noun, there: _Clause, clause: _Clause, sentence: Collection[str], *, is_sure: bool) -> bool:
         """Whether a clause has another noun of the text in a noun's role, and lacks the noun itself.
 
@@ -434,8 +520,8 @@ class Said:
             noun.text in there.spelled
             or noun.form in there.forms
             or not any(
-                there.predicates.get(form, ("",))[0] == told
-                for form, (told, _text) in clause.predicates.items()
+                there.predicates.get(form, ("",))[0] == clause.predicates[form][0]
+                for form in clause.verbs_of(noun)
                 if form != "있"  # it may have any subject
             )
         ):
@@ -486,10 +572,20 @@ def _is_turned(clause: _Clause, other: _Clause) -> bool:
     )
 
 
+def _is_object(noun: _Noun, verb: str, clause: _Clause) -> bool:
+    """Whether a noun is a verb's object: by its particle, or next to it without one."""
+    start = clause.starts[verb]
+    return noun.is_whole and noun.start < start and (noun.role in _OBJECTS or (not noun.role and start - noun.end <= 1))
+
+
+def _is_alike(other: _Noun, noun: _Noun, sentence: Collection[str]) -> bool:
+    """Whether another noun may be the same thing: it shares a syllable, is in the sentence or means anything."""
+    return bool({*other.text} & {*noun.text}) or other.form in sentence or other.text in _GENERAL
+
+
 def _same_role(first: str, second: str) -> bool:
     """Whether two particles may mark the same role; a topic may be an object."""
-    objects = {"을", "를", "ᆯ"}
-    return first == second or (first in objects and second in objects) or (first in _TOPICS and second in objects)
+    return first == second or (second in _OBJECTS and (first in _OBJECTS or first in _TOPICS))
 
 
 def _is_name(word: TaggedWord) -> bool:
@@ -544,6 +640,10 @@ def _quantities(text: str) -> list[_Quantity]:
             continue
         if unit == "년" and any(value > LAST_DURATION for value in number.values):
             unit = "년도"
+        if unit == DAY and re.search("월 ?$", text[: number.start]):
+            unit = "날짜"
+        if unit in _LASTING:
+            number, unit = number._replace(values=frozenset(v * _LASTING[unit] for v in number.values)), DAY
         if unit != "번" and number.start not in taken:
             found.append(_Quantity(number.text, number.values, unit, number.start))
     return found
@@ -570,6 +670,19 @@ def _owner(quantity: _Quantity, clause: _Clause) -> frozenset[str]:
         return clause.words
     before = max((start for start in starts if start < quantity.start), default=-1)
     return clause.words & {noun.form for noun in clause.nouns if before < noun.start < quantity.start}
+
+
+def _meant(unit: str, words: Collection[str], clause: _Clause) -> list[_Quantity]:
+    """Return a clause's quantities of a unit, only those next to most of some words: 돼지는 만 원 소는 이만 원."""
+    found = [quantity for quantity in clause.quantities if quantity.unit == unit]
+    if unit not in _SAID_IN_TURN:
+        return found
+    starts = {form: start for form, start in clause.starts.items() if form in words}
+    starts |= {noun.form: noun.start for noun in clause.nouns if noun.form in words}
+    borders = [-1, *(quantity.start for quantity in found), math.inf]
+    spans = pairwise(borders[1:] if unit == RANK else borders[:-1])
+    near = [sum(begin < at < end for at in starts.values()) for begin, end in spans]
+    return [quantity for quantity, count in zip(found, near, strict=True) if count == max(near)]
 
 
 def _rank(match: re.Match[str]) -> float:
@@ -671,7 +784,7 @@ def _take_noun(clause: _Clause, tags: Sequence[TaggedWord], at: int, text: str) 
     after = tags[follows] if follows < len(tags) else None
     if last == at and after is not None and after.tag in ("XSV", "XSA"):
         form, negated = _OPPOSITES.get(word.form, word.form), _is_negated(tags, at, follows)
-        clause.predicates[key(form)] = negated ^ (word.form in _OPPOSITES), word.form
+        clause.put(form, word.start, word.form, negated=negated ^ (word.form in _OPPOSITES))
         return
     role = after.form if after is not None and after.tag.startswith("J") else ""
     is_whole = last == at and not (at and tags[at - 1].tag in _NOUNS and tags[at - 1].end == word.start)
@@ -689,6 +802,9 @@ def _take_predicate(clause: _Clause, tags: Sequence[TaggedWord], at: int, text: 
     form, negated = word.form, _is_negated(tags, at, at)
     if form.endswith("없"):
         form, negated = f"{form[:-1]}있", not negated
+    negated &= not _is_only(tags, at)
+    if form in ("내", "나") and clause.nouns and clause.nouns[-1].text == "화":
+        form = f"{clause.nouns.pop().text}내"
     if form in _OPPOSITES:
         form, negated = _OPPOSITES[form], not negated
     if form == "드리" and at and tags[at - 1].tag in _NOUNS and tags[at - 1].end == word.start:  # 추천드리다
@@ -696,10 +812,18 @@ def _take_predicate(clause: _Clause, tags: Sequence[TaggedWord], at: int, text: 
     if form in ("하", "되"):
         before = next((each for each in reversed(tags[max(0, at - 3) : at]) if each.tag in _NOUNS), None)
         if before is not None:
-            clause.predicates[key(before.form)] = negated, before.form
+            clause.put(before.form, word.start, before.form, negated=negated)
         return
+    if form in _EATEN and at and tags[at - 1].form in _ALL:
+        clause.put("남기", word.start, _written(tags, at, text), negated=not negated)
     if form not in _LIGHT:
-        clause.predicates[key(form)] = negated, _written(tags, at, text)
+        clause.put(form, word.start, _written(tags, at, text), negated=negated)
+
+
+def _is_only(tags: Sequence[TaggedWord], at: int) -> bool:
+    """Whether 밖에 before a predicate makes its negation an "only": 하나밖에 안 남았다."""
+    before = reversed(tags[max(0, at - ONLY_REACH) : at])
+    return any(word.form == "밖에" for word in takewhile(lambda word: not word.tag.startswith(("V", "E")), before))
 
 
 def _written(tags: Sequence[TaggedWord], at: int, text: str) -> str:
@@ -715,17 +839,19 @@ def _written(tags: Sequence[TaggedWord], at: int, text: str) -> str:
 def _is_negated(tags: Sequence[TaggedWord], at: int, last: int) -> bool:
     """Whether the predicate at these morphemes is negated, once or three times."""
     negated = bool(at) and tags[at - 1].tag == "MAG" and tags[at - 1].form in _NEGATIONS
-    before = tags[last]
-    for word in tags[last + 1 :]:
+    before, is_only = tags[last], False
+    for word, after in zip_longest(tags[last + 1 :], tags[last + 2 :]):
         tag = word.tag.partition("-")[0]
         if tag in ("JX", "JKO", "JKS"):
+            is_only |= word.form == "밖에"
             continue
         is_after_ji = before.tag == "EC" and before.form == "지"
         is_possibility = before.form == "수" and tag in ("VA", "VV")
         is_negating = (tag == "VX" or is_after_ji) and word.form in _NEGATING | _NEGATIONS
         is_ending = tag in ("EP", "ETM", "VX") or (tag == "EC" and word.form in ("지", "어", "아", "여"))
+        is_ending |= tag == "EC" and word.form == "고" and after is not None and after.form == "있"
         if not (is_ending or is_negating or is_possibility or word.form == "수"):
             break
-        negated ^= is_negating or (is_possibility and word.form == "없")
+        negated ^= is_negating or (is_possibility and word.form == "없" and not is_only)
         before = word
     return negated

@@ -33,6 +33,7 @@ _SECTION = rf"(?:{_DIGIT}?천 ?)?(?:{_DIGIT}?백 ?)?(?:{_DIGIT}?십 ?)?{_DIGIT}?
 _SINO = re.compile(
     rf"(?=[0-9일이삼사오육륙칠팔구십백천만억조])(?:{_SECTION}조 ?)?(?:{_SECTION}억 ?)?(?:{_SECTION}만 ?)?{_SECTION}"
 )
+_TAIL = re.compile("[십백천만억조] ?[일이삼사오육륙칠팔구]$")
 _PIECE = re.compile(r"[0-9]+(?:\.[0-9]+)?|[^0-9\s]")
 _SPELLED = re.compile(r"[영공일이삼사오육륙칠팔구]{2,}")
 _NATIVE = re.compile(
@@ -164,6 +165,12 @@ def numbers(text: str) -> list[Number]:
     for match in _SINO.finditer(text):
         numeral = match[0].rstrip()
         if numeral and (numeral[0].isdigit() or _is_numeral(text, match.start(), numeral)):
+            if (
+                _TAIL.search(numeral)
+                and re.match("[가-힣]", text[match.end() :])
+                and not _COUNTED.match(text, match.end())
+            ):
+                numeral = numeral[:-1].rstrip()  # 3천만이다: a particle
             result.append(
                 Number(numeral, frozenset((_values(numeral)[-1], *_of_range(text, match.start()))), match.start())
             )
@@ -182,6 +189,8 @@ def all_values(text: str) -> frozenset[float]:
         numeral = match[0].strip()
         if numeral and (numeral[0].isdigit() or _may_be_numeral(text, match.start(), numeral)):
             values.update(_values(numeral))
+            if _TAIL.search(numeral):
+                values.update(_values(numeral[:-1].rstrip()))
     for match in _SPELLED.finditer(text):  # 오일칠 for 517
         values.add(float("".join(str(DIGITS[letter]) for letter in match[0])))
     values.update(float(_native(match)) for match in _NATIVE.finditer(text) if match[0].strip())
@@ -192,7 +201,7 @@ def all_values(text: str) -> frozenset[float]:
 
 def figures(text: str) -> str:
     """Return figures without separators, 3점 6 as 3.6, and 만 29 as 29: before an age, 만 is not ten thousand."""
-    text = re.sub(r"(?<![가-힣0-9])만 ?(?=[0-9])", "", text)
+    text = re.sub(r"(?<![가-힣0-9])만 ?(?=[0-9]+(?! ?[0-9,천백십원]))", "", text)
     text = re.sub(r"(?<=[0-9]),(?=[0-9]{3}(?![0-9]))", "", text)
     return re.sub(r"(?<=[0-9]) ?점 ?(?=[0-9])", ".", text)
 

@@ -125,6 +125,50 @@ def test_opposites_questions_and_misheard_names_accuse_nobody(look_up: LookUp, s
     assert not look_up(sentence, TALK)
 
 
+DAY_OUT = (
+    "텐트를 치는데 줄이 꼬였어요 40분 걸렸어요 10분이면 된다더니 돌이 모자라서 현우 아령을 올렸어요 국물이 짜서 반은 "
+    "남겼어요 봄에 잡은 건 4만 5천 원이고 가을에 잡은 거는 만 8천 원 첫 번째는 함수로 쓰고 두 번째는 클래스로 씁니다 "
+    "교토 매장에 큰 것밖에 안 남아 있었어요 화면이 나오고 있지 않아요 이제 사과할 수밖에 없어요 가방은 부피감이 적고 "
+    "큰 거라 들기 좋아요 이틀 고생했어요 할머니는 좋아하셨어요"
+)
+
+
+@cases(
+    ("sentence", "words"),
+    [
+        ("텐트를 치는 데 10분 걸렸습니다.", ["10"]),
+        ("두 달 고생했습니다.", ["두"]),
+        ("돌이 모자라서 현우의 자전거를 올렸습니다.", ["자전거"]),
+        ("국물을 다 먹었습니다.", ["먹었습니다"]),
+        ("가을에 잡은 것은 4만 5천 원입니다.", ["4만 5천"]),
+        ("첫 번째는 클래스로 씁니다.", ["첫 번째"]),
+        ("할머니는 화를 내셨습니다.", ["내셨습니다"]),
+    ],
+)
+def test_a_thing_duration_or_price_of_something_else_is_told(look_up: LookUp, sentence: str, words: list[str]) -> None:
+    verdict = look_up(sentence, DAY_OUT)
+    assert [*verdict.missing, *verdict.otherwise] == words
+
+
+@cases(
+    "sentence",
+    [
+        "텐트를 치는 데 40분이 걸렸습니다.",
+        "현우의 장비를 올렸습니다.",
+        "가을에 잡은 것은 18,000원입니다.",
+        "두 번째는 클래스로 씁니다.",
+        "큰 것만 남아 있었습니다.",
+        "화면이 나오지 않았습니다.",
+        "사과해야 했습니다.",
+        "사과합니다.",
+        "부피가 작은 가방입니다.",
+        "모자란 것의 이름은 돌입니다.",
+    ],
+)
+def test_an_only_a_general_word_or_another_thing_accuses_nobody(look_up: LookUp, sentence: str) -> None:
+    assert not look_up(sentence, DAY_OUT)
+
+
 def test_that_there_is_something_makes_no_rival_of_another_thing(look_up: LookUp) -> None:
     text = (
         "저를 표현할 수 있는 옷의 브랜드는 바로 다온 하우스입니다. 술집에서 알게 됐어요. "
