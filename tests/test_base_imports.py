@@ -18,7 +18,6 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from subtitle_rag.base.installation.extras import EXTRAS, Extra
-from tests.guard import audit
 from tests.support.invented import end_hosts
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -100,8 +99,7 @@ def hidden() -> frozenset[str]:
 def variables(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     folder = tmp_path_factory.mktemp("bare")
     (folder / "sitecustomize.py").write_text(f"HIDDEN = {set(hidden())!r}\n{WITHOUT}", encoding="utf-8")
-    # the guard's own comes first, and runs this one
-    path = os.pathsep.join((audit.SITE, str(folder), str(ROOT)))
+    path = os.pathsep.join((str(folder), str(ROOT)))
     return {**os.environ, "PYTHONPATH": path, "SUBTITLE_RAG_HOST_LINGER": "0.2", "LANGUAGE": "en"}
 
 

@@ -1,8 +1,8 @@
 """Environment of the test run: the same for everybody, and without access to the user's files.
 
 Importing this module applies it before anything reads its environment, so that pytest's other processes, fixtures of
-every scope and all processes started by tests inherit it. Of the original environment, only `KEPT` is left. The guard
-(`tests/guard`) fails any test that still reaches out, by name.
+every scope and all processes started by tests inherit it. Of the original environment, only `KEPT` is left. A test
+that connects to another machine, or to a service of this one, fails.
 
 A test that needs a real program names it with `@pytest.mark.programs("chromium")`, and finds it by `program`.
 """
@@ -12,16 +12,16 @@ import locale
 import os
 import shutil
 import signal
-import sys
+import socket
 import tempfile
 import time
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
-
-from tests.guard import audit
 
 ROOT = Path(__file__).resolve().parents[2]
 OPTIONS = (
@@ -53,14 +53,17 @@ TOOLS = ("env", "false", "ps", "sh", "true")
 LIVE = ("ollama", "youtube", "outside")
 """Marks of tests that use real services or the user's files, if the user asks for it."""
 
+SERVICES = (6333, 6334, 11434)
+"""Ports of Qdrant and Ollama, which may run on this machine."""
+_RUN, _PATH, _OUTSIDE = "TEST_RUN", "TEST_RUN_PATH", "TEST_RUN_OUTSIDE"
+"""Environment variables: folder of the run, the user's PATH, and whether the test may connect anywhere."""
+
 BEFORE: Mapping[str, str] = dict(os.environ)
 """Environment in which pytest was started; in a worker of xdist, the controller's environment for tests."""
 _WIDTH = shutil.get_terminal_size().columns
-_WORKER = audit.RUN in BEFORE and "PYTEST_XDIST_WORKER" in BEFORE
-_PATH = "TEST_GUARD_PATH"
-RUN = Path(BEFORE[audit.RUN]) if _WORKER else Path(tempfile.mkdtemp(prefix="subtitle-rag-tests-")).resolve()
+_WORKER = _RUN in BEFORE and "PYTEST_XDIST_WORKER" in BEFORE
+RUN = Path(BEFORE[_RUN]) if _WORKER else Path(tempfile.mkdtemp(prefix="subtitle-rag-tests-")).resolve()
 _OWN = Path(tempfile.mkdtemp(prefix="process-", dir=RUN))
-_RECORDS = _OWN / "records"
 _STARTED = RUN / "started.json"
 
 
@@ -92,7 +95,7 @@ def surroundings(home: Path) -> dict[str, str]:
         config.HOSTS_VARIABLE: "",
         "HF_ENDPOINT": "http://127.0.0.1:9",  # nothing listens there
         "PATH": str(RUN / "bin"),
-        "PYTHONPATH": os.pathsep.join((audit.SITE, str(ROOT))),
+        "PYTHONPATH": str(ROOT),
         "PYTHONNOUSERSITE": "1",
         "LANG": "C.UTF-8",
         "LANGUAGE": "en",
@@ -105,54 +108,24 @@ def surroundings(home: Path) -> dict[str, str]:
     }
 
 
-def _users_folders() -> set[str]:
-    """Return the user's own folders, by the password database and the original environment."""
-    names = ("HOME", "XDG_RUNTIME_DIR", *(f"XDG_{kind}_HOME" for kind in ("CONFIG", "DATA", "CACHE", "STATE")))
-    folders = {BEFORE.get(name, "") for name in names}
-    with suppress(ImportError, KeyError):
-        import pwd
-
-        folders.add(pwd.getpwuid(os.getuid()).pw_dir)
-    return {folder for folder in folders if folder.startswith("/") and folder.strip("/")}
-
-
-def _policies() -> str:
-    """Return the access rules for folders, in the guard's form."""
-    data = BEFORE.get("SUBTITLE_RAG_DATA") or ROOT.parent / "shared" / "data"
-    caches = {ROOT, Path(sys.prefix), Path(data), *(Path(entry) for entry in sys.path if entry)}
-    folders = {
-        audit.CLOSED: {*_users_folders(), "/dev/tty"},
-        audit.PYTHON: {sys.base_prefix},  # for a system's Python this is /usr, with all programs
-        audit.CACHES: {str(folder.absolute()) for folder in caches},
-        audit.FREE: {tempfile.gettempdir(), "/tmp", "/dev", "/proc/self", str(RUN)},
-    }
-    named: dict[str, str] = {}
-    for policy, paths in folders.items():
-        named |= dict.fromkeys((each for path in paths for each in (path, os.path.realpath(path))), policy)
-    return os.pathsep.join(f"{policy}={path.rstrip('/')}" for path, policy in named.items())
-
-
 def _settle() -> None:
     """Apply the environment."""
     home = _OWN / "home"
-    for folder in (home, _RECORDS, RUN / "bin"):
+    for folder in (home, RUN / "bin"):
         folder.mkdir(mode=0o700, exist_ok=True)
-    guarding = {audit.RECORDS: str(_RECORDS)}
+    shared = {}
     if not _WORKER:
         for tool in TOOLS:
             if place := shutil.which(tool):
                 (RUN / "bin" / tool).symlink_to(place)
         _STARTED.write_text(json.dumps(dict(BEFORE)), encoding="utf-8")
-        guarding |= {audit.RUN: str(RUN), audit.POLICIES: _policies(), _PATH: BEFORE.get("PATH", "")}
+        shared = {_RUN: str(RUN), _PATH: BEFORE.get("PATH", "")}
     # import the package only now, in an environment without the user's settings
     for name in list(os.environ):
         if name not in KEPT and not name.startswith(KEPT_PREFIXES):
             del os.environ[name]
-    os.environ.update(surroundings(home) | guarding)
+    os.environ.update(surroundings(home) | shared)
     _compile_sentences()
-    sys.dont_write_bytecode = False  # otherwise every process would compile the program and the tests again
-    if audit.SITE not in sys.path:
-        sys.path.append(audit.SITE)  # processes are started with this path too
     with suppress(locale.Error):
         locale.setlocale(locale.LC_CTYPE, "C.UTF-8")
     if hasattr(time, "tzset"):
@@ -169,18 +142,51 @@ def _compile_sentences() -> None:
         message_catalog.compile_changed(po)
 
 
+REFUSED: list[str] = []
+"""Refused attempts of the running test, which fail it even if the program suppresses the error."""
+
+
+def _guard_sockets() -> None:
+    """Refuse connections to other machines and to services, and look-ups of names, in this process."""
+    connect, look_up = socket.socket.connect, socket.getaddrinfo
+    urls = [urlsplit(os.environ.get(f"SUBTITLE_RAG_TEST_{name}", "")) for name in ("OLLAMA", "QDRANT")]
+    named = {(url.hostname, url.port or 6333) for url in urls}
+
+    def check(is_allowed: bool, attempt: str) -> None:
+        if not (is_allowed or os.environ.get(_OUTSIDE)):
+            REFUSED.append(attempt)
+            raise PermissionError(f"no test may {attempt}")
+
+    def is_near(host: str) -> bool:
+        return host in ("", "localhost", "::1", *(url.hostname for url in urls)) or host.startswith("127.")
+
+    def guarded_connect(self: socket.socket, address: Any) -> None:
+        if isinstance(address, tuple):
+            host, port = address[:2]
+            is_allowed = (host, port) in named or (is_near(host) and port not in SERVICES)
+            check(is_allowed, f"connect to {host}, port {port}")
+        connect(self, address)
+
+    def guarded_look_up(host: Any, *rest: Any, **options: Any) -> Any:
+        name = host.decode() if isinstance(host, bytes) else host or ""
+        check(is_near(name) or ":" in name or name.replace(".", "").isdigit(), f"look up {name}")
+        return look_up(host, *rest, **options)
+
+    socket.socket.connect = guarded_connect  # type: ignore[method-assign]
+    socket.getaddrinfo = guarded_look_up
+
+
 _settle()
-guard = audit.install()
-guard.configure()
+_guard_sockets()
 
 
 class Plugin:
-    """Fails the tests that the guard names, and lets marked ones use real services and programs."""
+    """Lets marked tests use real services and programs."""
 
     @pytest.hookimpl(trylast=True)
     def pytest_configure(self, config: pytest.Config) -> None:
         config.addinivalue_line("markers", "programs(*names): starts these real programs")
-        config.addinivalue_line("markers", "outside: works with the user's own pip and network, unguarded")
+        config.addinivalue_line("markers", "outside: works with the user's own pip and network, without a guard")
         if config.pluginmanager.has_plugin("terminalreporter"):  # the user's terminal gets pytest's own report
             writer = config.get_terminal_writer()
             writer.fullwidth = _WIDTH
@@ -191,52 +197,22 @@ class Plugin:
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
         live = any(item.get_closest_marker(name) for name in LIVE)
         names = [name for mark in item.iter_markers("programs") for name in mark.args]
-        changes = {audit.RUN: ""} if live else {}
-        if names:
-            changes |= {audit.PROGRAMS: os.pathsep.join(names), "PATH": os.environ[_PATH]}
-        with changed(changes):
-            guard.active, guard.programs = not live, frozenset(names)
-            try:
-                return (yield)
-            finally:
-                guard.active, guard.programs = True, frozenset()
+        with changed(({_OUTSIDE: "1"} if live else {}) | ({"PATH": os.environ[_PATH]} if names else {})):
+            return (yield)
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_makereport(
-        self, item: pytest.Item, call: pytest.CallInfo[None]
-    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    def pytest_runtest_makereport(self) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         report = yield
-        if attempts := taken(_RECORDS):
+        if REFUSED:
             report.outcome = "failed"
-            earlier = f"{report.longreprtext}\n\n" if report.longrepr else ""
-            report.longrepr = "\n".join((f"{earlier}{item.nodeid} reached beyond the test run:\n", *attempts))
+            report.longrepr = f"{report.longreprtext}\n{report.nodeid} tried to {', '.join(REFUSED)}"
             vars(report).pop("wasxfail", None)
+            REFUSED.clear()
         return report
-
-    def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Fail the run for attempts recorded after the last test or outside of any."""
-        if _WORKER:
-            return
-        attempts = [attempt for folder in sorted(RUN.glob("process-*/records")) for attempt in taken(folder)]
-        if attempts:
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
-            sys.stderr.write("\nOutside of the tests, or after them, something reached beyond the test run:\n\n")
-            sys.stderr.write("\n".join(attempts))
 
     def pytest_unconfigure(self) -> None:
         if not _WORKER:
-            guard.active = False
             shutil.rmtree(RUN, ignore_errors=True)
-
-
-def taken(folder: Path) -> list[str]:
-    """Return the attempts recorded in the folder, without repetitions, and delete them."""
-    attempts = []
-    for name in sorted(os.listdir(folder)):  # noqa: PTH208 - called after each phase of each test
-        if not name.endswith(".part"):
-            attempts.append((folder / name).read_text(encoding="utf-8"))
-            (folder / name).unlink()
-    return list(dict.fromkeys(attempts))
 
 
 @contextmanager
