@@ -139,14 +139,14 @@ def _settings(ctx: click.Context) -> "Settings":
     return read_config(ctx).settings
 
 
-def read_config(ctx: click.Context | None = None, path: "Path | None" = None) -> "LoadedConfig":
+def read_config(ctx: click.Context | None = None) -> "LoadedConfig":
     """Read settings and mistakes using the root command's options.
 
     Completions have their own click context, and the root command's callback does not run for them.
     """
 
     options = (ctx or click.get_current_context()).find_root().params
-    return config_settings.read(options.get("home"), options.get("language"), path)
+    return config_settings.read(options.get("home"), options.get("language"))
 
 
 def confirmed(question: str, *, yes: bool) -> bool:

@@ -109,9 +109,9 @@ class Records:
         self._torn_from = None
 
 
-def hash_parts(parts: object, length: int = 16) -> str:
-    """Return a hash of everything that affects a line, with this many hexadecimal digits."""
-    return hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode()).hexdigest()[:length]
+def hash_parts(parts: object) -> str:
+    """Return a hash of everything that affects a line."""
+    return hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode()).hexdigest()[:16]
 
 
 def _line(entry: Mapping[str, Any]) -> bytes:

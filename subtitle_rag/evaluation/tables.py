@@ -38,14 +38,14 @@ def _line(cells: Sequence[str]) -> str:
     return "| " + " | ".join(tidy(cell).replace("|", "\\|") for cell in cells) + " |"
 
 
-def share_cell(mean: Mean | None, missing: str = "", digits: int = 1) -> str:
+def share_cell(mean: Mean | None) -> str:
     """Return a share in %, with its interval."""
-    return f"{100 * mean.value:.{digits}f} {_interval(mean)}" if mean else missing
+    return f"{100 * mean.value:.1f} {_interval(mean)}" if mean else ""
 
 
-def gain_cell(gain: Mean | None, missing: str = "") -> str:
+def gain_cell(gain: Mean | None) -> str:
     """Return the difference of two shares in %, with its interval and mark."""
-    return f"{100 * gain.value:+.1f} {_interval(gain)}{_mark(gain)}" if gain else missing
+    return f"{100 * gain.value:+.1f} {_interval(gain)}{_mark(gain)}" if gain else ""
 
 
 def change_cell(change: Mean | None) -> str:

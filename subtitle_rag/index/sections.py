@@ -14,7 +14,6 @@ from statistics import fmean, pstdev
 from subtitle_rag.base.domain.values import Morphemes, Video, Window
 from subtitle_rag.index.index_document import EARLY_MS, keywords
 from subtitle_rag.korean.expansion import inverse_document_frequency
-from subtitle_rag.library.store import Library
 
 BLOCK = 3
 """Windows to compare on each side of a gap."""
@@ -59,13 +58,6 @@ def split_sections(video: Video, windows: Sequence[Window], analyses: Mapping[st
         Section(start, end, title, tuple(words), tuple(windows[at].id for at in part))
         for start, end, title, words, part in zip(starts, ends, titles, keywords(joined, WORDS), parts, strict=True)
     ]
-
-
-def sections_of(library: Library, video_id: str) -> list[Section]:
-    """Read a video's windows and return its sections; empty for a video without windows."""
-    video = library.video(video_id)
-    windows = library.windows_of(video_id) if video else []
-    return split_sections(video, windows, library.morphemes([window.id for window in windows])) if video else []
 
 
 def _chapters(video: Video, windows: Sequence[Window]) -> tuple[list[int], list[str], list[int]]:

@@ -30,11 +30,6 @@ class RemovalTarget:
     sources: tuple[int, ...] = ()
     """Ids of its followed sources."""
 
-    @property
-    def is_source(self) -> bool:
-        """Whether it is a channel or a playlist."""
-        return not self.video
-
 
 @dataclass(frozen=True, slots=True)
 class RemovalPlan:

@@ -69,11 +69,6 @@ class QuestionTurn:
     def source(self, number: int) -> EvidenceSource | None:
         return next((source for source in self.sources if source.number == number), None)
 
-    @property
-    def first_cited(self) -> int | None:
-        """The scene of the first supported citation."""
-        return next((citation.number for citation in self.citations if citation.status == "supported"), None)
-
     def best_ms(self, source: EvidenceSource) -> int:
         """Return the time of the source's first supported citation, or else of the question's best line."""
         of_scene = (citation for citation in self.citations if citation.number == source.number)

@@ -6,7 +6,7 @@ that need the runtime's lock share one thread.
 
 import threading
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -88,7 +88,6 @@ class CheckList(Vertical):
         self.results: dict[str, Check] = {}
         self._under_way: set[str] = set()
         self._queues: list[deque[str]] = []
-        self._without: frozenset[str] = frozenset()
 
     @property
     def names(self) -> list[str]:
@@ -120,11 +119,6 @@ class CheckList(Vertical):
         for queue in self._queues:
             queue.clear()
 
-    def leave_out(self, names: Collection[str]) -> None:
-        """Hide these checks: another row shows them."""
-        self._without = frozenset(names)
-        self._show(self.names)
-
     def _run(self, queue: deque[str]) -> None:
         with suppress(IndexError, RuntimeError):  # the queue is empty, or the app has ended
             while True:
@@ -140,7 +134,6 @@ class CheckList(Vertical):
     def _show(self, names: Iterable[str]) -> None:
         for name in names:
             self._rows[name].show(self.results.get(name))
-            self._rows[name].set_class(name in self._without, "-left-out")
         passed = [name for name in self._rows if name in self.results and self.results[name].severity == "ok"]
-        labels = " · ".join(_(LABELS[name]) for name in passed if name not in self._without)
+        labels = " · ".join(_(LABELS[name]) for name in passed)
         self._passed.update(Content(f"✓ {labels}" if labels else ""))
