@@ -33,7 +33,7 @@ class AppContext:
         self.models = ModelDownloadController(app, runtime, self.background)
         self.opening = LibraryOpening(app, runtime)
         self.context_pause = ContextPause(app, runtime, self.background)
-        self.other_run = OtherRunWatch(app, runtime, self.jobs)
+        self.other_run = OtherRunWatch(app, runtime, self.jobs, self.background)
         self.probes = ProbeRuns()
 
     def toggle_background(self) -> None:

@@ -10,14 +10,17 @@ from subtitle_rag.base.atomic_files import lock_file
 from subtitle_rag.base.domain.errors import BusyError
 from subtitle_rag.base.domain.events import VideoDone
 from subtitle_rag.library.app_state import run_progress
-from subtitle_rag.library.connection import hold_lock, is_locked_elsewhere
+from subtitle_rag.library.connection import busy_error, hold_lock, is_locked_elsewhere
 from subtitle_rag.library.rows import Counts
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers import other_run
+from subtitle_rag.tui.controllers.context import AppContext
+from subtitle_rag.tui.shared.progress.stage import Stage
 from subtitle_rag.workflows.lock_holder import other_run_sentence
 from tests.support.invented import caption_folder
-from tests.tui.conftest import settle, shown, until
+from tests.tui.conftest import index_sample, settle, shown, until
+from tests.tui.fake_app import FakeApp
 
 
 def elsewhere(runtime: Runtime, name: str) -> AbstractContextManager[object]:
@@ -82,3 +85,39 @@ async def test_the_app_tells_it_until_the_other_has_ended(unindexed: Runtime, mo
         lock.__exit__(None, None, None)
         await until(pilot, lambda: app.other_run_line == "")
         assert app.job is None
+
+
+def test_a_stage_that_found_another_process_at_work_begins_when_that_has_ended(
+    unindexed: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app, begun = FakeApp(), list[str]()
+    context = AppContext(app, unindexed, show_times=False)
+    monkeypatch.setattr(context.background, "begin", begun.append)
+    folder = unindexed.library.path.parent
+    app.stages = {
+        "contexts": Stage("contexts", "failed", error=busy_error(folder, "contexts")),
+        "vectors": Stage("vectors", "failed", error=BusyError("disk_full", path="")),
+    }
+    with elsewhere(unindexed, "contexts"):
+        context.other_run.show("")
+        app.fire()
+        assert begun == []
+    app.fire()
+    assert begun == ["contexts"]
+
+
+@pytest.mark.campaign(part="app")
+async def test_a_job_that_found_another_process_at_work_goes_on_when_that_has_ended(
+    unindexed: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(other_run, "LOOK_S", 0.05)
+    app = SubtitleApp(unindexed)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        with elsewhere(unindexed, "library"):
+            index_sample(app)
+            await until(pilot, lambda: app.job and app.job.stopped)
+            assert "Another subtitle-rag is indexing" in shown(app, "#job")
+        await until(pilot, lambda: app.job and app.job.ended and not app.job.stopped)
+        assert unindexed.library.counts().searchable
+        assert not app.search_screen.query_one("#job").display
