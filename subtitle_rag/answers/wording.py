@@ -96,7 +96,7 @@ def _ending_remark(answer: Answer) -> Iterator[str]:
     elif answer.ending == "loop":
         yield _("The model repeated itself without end: it was stopped, and the repetition was cut.")
     elif answer.ending == "stopped":
-        yield _("Stopped; what had come by then stays.")
+        yield _("Stopped; what had come by then stays.") if answer.text else _("Stopped.")
 
 
 def _support_remarks(answer: Answer) -> Iterator[str]:

@@ -314,10 +314,10 @@ class AnswerPage(Vertical):
         self.pane.show(self.dialogue.turns, self.counts, to_end=to_end)
 
     def _draw_counter(self) -> None:
-        self.query_bar.counter.say(_state(self.dialogue, show_times=self.context.show_times))
+        self.query_bar.counter.say(_state(self.dialogue))
 
 
-def _state(dialogue: Dialogue, *, show_times: bool) -> str:
+def _state(dialogue: Dialogue) -> str:
     """Return the current answer's stage, or its number of scenes."""
     if not dialogue.turns:
         return ""
@@ -326,8 +326,4 @@ def _state(dialogue: Dialogue, *, show_times: bool) -> str:
         return _("stopping…")
     if dialogue.running:
         return _("answering…") if turn.text else _("reading…") if turn.evidence else _("searching…")
-    count = len(turn.sources)
-    text = n_("{n} scene", "{n} scenes", count)
-    if show_times and turn.answer and "answer" in turn.answer.took_ms:
-        text += f" {turn.answer.took_ms['answer'] / 1000:.1f}s"
-    return text
+    return n_("{n} scene", "{n} scenes", len(turn.sources))

@@ -318,6 +318,17 @@ class TestJumping:
 
 class TestStopping:
     @pytest.mark.campaign(part="app")
+    async def test_an_answer_stopped_before_its_first_word_keeps_nothing(self, make: MakeApp, ollama: StandIn) -> None:
+        hold = ollama.hold(times=None)
+        ollama.answer(Turn("배추"))
+        async with asking(make()) as (pilot, screen):
+            await pilot.press("enter")
+            await until(pilot, hold.arrived.is_set)
+            await pilot.press("escape")
+            await until(pilot, lambda: not screen.page.dialogue.running)
+            assert said(screen).splitlines()[1] == "· Stopped."
+
+    @pytest.mark.campaign(part="app")
     async def test_esc_stops_and_keeps_what_came_then_leaves(
         self, make: MakeApp, ollama: StandIn, runtime: Runtime
     ) -> None:
