@@ -160,7 +160,7 @@ class PagesApp(AppPort):
             case "open_marks":
                 return self._can_open(action) and is_usable
             case "open_transcript" | "open_overview":
-                return self._can_open(action) and self.page is not None and self.page.SHOWS_VIDEOS
+                return self._can_open(action) and self.page is not None and self.page.shows_videos
             case "ask":
                 return self.in_page and is_usable
             case "sync":

@@ -60,6 +60,22 @@ async def test_arrows_are_named_by_what_they_do_on_the_page(app_of: MakeApp) -> 
 
 
 @pytest.mark.campaign(part="app")
+async def test_keys_of_other_pages_are_left_out_where_they_do_nothing(app_of: MakeApp) -> None:
+    def everywhere(text: str) -> list[str]:
+        return [line.split()[0] for line in text.split("Everywhere\n")[1].split("\n\n")[0].splitlines()]
+
+    async with running(app_of(scenes=[scene(1)]), "치킨") as (app, pilot):
+        in_field = await helped(pilot, app)
+        assert "In a field, letters are text; Esc leaves it." in in_field
+        assert {"o", "m", ","} <= set(everywhere(in_field))
+        assert "Ctrl+S" not in in_field  # nothing is running
+        await press(pilot, "escape", "enter", "comma")
+        settings = await helped(pilot, app)
+        assert "letters are text" not in settings
+        assert not {"t", "o", ","} & set(everywhere(settings))
+
+
+@pytest.mark.campaign(part="app")
 async def test_no_line_of_it_is_wider_than_its_box(app_of: MakeApp) -> None:
     for width in (60, 80, 120):
         async with running(app_of("ko"), size=(width, 24)) as (app, pilot):

@@ -77,11 +77,9 @@ class SceneActions:
         self._context.playback.copy_text(quote, _("Quote copied, with its source."))
 
     def export(self, sources: Sequence[ExportSource]) -> None:
-        """Open the export dialog for the sources with scenes. If there are none, show a toast."""
+        """Open the export dialog for the sources with scenes."""
         if filled := [source for source in sources if source.scenes]:
             self._screen.app.push_screen(ExportScreen(self._context, filled))
-        else:
-            self._screen.app.notify(_("No scene is chosen yet."), markup=False)
 
     def marks_source(self) -> ExportSource:
         scenes = self._context.marks.scenes
@@ -102,8 +100,6 @@ class BaseScreen(Screen[None]):
 
     OPENED_BY: ClassVar[str] = ""
     """The app's action that opens the page."""
-    SHOWS_VIDEOS: ClassVar[bool] = False
-    """Whether a video can be chosen, so that the keys for transcript and overview work."""
 
     def __init__(self, context: AppContext) -> None:
         super().__init__()
@@ -120,6 +116,11 @@ class BaseScreen(Screen[None]):
         if self.context.settings.is_sample:
             sentence = _("Sample library: invented videos. {key} opens your own.").format(key=key("library.sample"))
             self.mount(Static(sentence, id="sample-mark", markup=False), before=0)
+
+    @property
+    def shows_videos(self) -> bool:
+        """Whether a video can be chosen, so that the keys for transcript and overview work."""
+        return False
 
     @property
     def in_field(self) -> bool:

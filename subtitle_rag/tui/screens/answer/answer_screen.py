@@ -39,7 +39,7 @@ class AnswerScreen(BaseScreen):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]  # noqa: RUF012 - Textual declares it so
     VERTICAL_BREAKPOINTS = [(0, "-short"), (24, "-tall")]  # noqa: RUF012 - Textual declares it so
     AUTO_FOCUS = "#question"
-    SHOWS_VIDEOS = True
+    shows_videos = True
     FOOTER = "screen.enter scene.mark app.transcript app.ask scene.copy screen.back app.help"
     BINDINGS: ClassVar[list[BindingType]] = [
         worded(

@@ -9,11 +9,11 @@ from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.screen import Screen
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from subtitle_rag.base.i18n import _
 from subtitle_rag.tui.keys.commands import ENTER, HELP
-from subtitle_rag.tui.keys.keymap import commands_of, key
+from subtitle_rag.tui.keys.keymap import acts_of, commands_of, key
 from subtitle_rag.tui.shared.content import MUTED
 from subtitle_rag.tui.shared.dialogs.dialog import Dialog, framed
 from subtitle_rag.tui.shared.fields.footer import KeyBar
@@ -37,6 +37,7 @@ class HelpScreen(Dialog[None]):
         """Show help for the screen `about`."""
         super().__init__()
         self._sections = list(_sections(about))
+        self._in_field = isinstance(about.focused, Input)
         self._text = Static(id="keys", markup=False)
         closes = _("{key} closes").format(key=key("screen.back"))
         self._page = framed(VerticalScroll(self._text, id="help"), _("Help"), closes)
@@ -55,7 +56,7 @@ class HelpScreen(Dialog[None]):
 
     def _draw(self) -> None:
         width = self._page.scrollable_content_region.width
-        self._text.update(Content("\n").join(_page(self._sections, width)))
+        self._text.update(Content("\n").join(_page(self._sections, width, in_field=self._in_field)))
 
 
 def _sections(about: Screen[Any]) -> Iterator[tuple[str, list[Row]]]:
@@ -72,7 +73,8 @@ def _sections(about: Screen[Any]) -> Iterator[tuple[str, list[Row]]]:
     if about.query("#query, #question"):
         yield _("Query"), list(_query())
     paste = (_("paste an address"), _("channel, playlist or video on YouTube: its captions are fetched"))
-    others = (binding for id, binding in everywhere.items() if id not in {*here, *first})
+    works = acts_of(about)
+    others = (binding for id, binding in everywhere.items() if id in works and id not in {*here, *first})
     yield _("Everywhere"), [*key_rows(others), paste]
 
 
@@ -87,11 +89,14 @@ def _query() -> Iterator[Row]:
     yield _("kind:short"), _("only shorts; also: video, stream")
 
 
-def _page(sections: Iterable[tuple[str, list[Row]]], width: int) -> Iterator[Content]:
-    for title, rows in sections:
+def _page(sections: Iterable[tuple[str, list[Row]]], width: int, *, in_field: bool) -> Iterator[Content]:
+    for number, (title, rows) in enumerate(sections):
         yield Content.styled(title, "bold $focus")
         for keys, meaning in rows:
             yield from _row(keys, meaning, width)
+        if in_field and number == 0:
+            letters = _("In a field, letters are text; {key} leaves it.").format(key=key("screen.back"))
+            yield from Content.styled(letters, MUTED).wrap(max(8, width))
         yield Content("")
     more = _("{key} finds every act by its name, those without a key too.").format(key=key("app.commands"))
     yield from Content.styled(more, MUTED).wrap(max(8, width))

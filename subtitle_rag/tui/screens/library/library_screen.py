@@ -14,6 +14,7 @@ from subtitle_rag.base.domain.errors import AppError
 from subtitle_rag.base.i18n import N_, _
 from subtitle_rag.tui.controllers.context import AppContext
 from subtitle_rag.tui.keys.commands import BACK, DOWN, ENTER, FILTER, REMOVE, RETRY, SWITCH, command, worded
+from subtitle_rag.tui.keys.keymap import key
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.screens.library.library_field import Beginning, FailureLines, LibraryField
 from subtitle_rag.tui.screens.library.library_tables import ChannelTable, LibraryTables, VideoTable
@@ -40,7 +41,7 @@ class LibraryScreen(BaseScreen):
     FIELD_FOOTER = "screen.enter library.list library.stop library.sample screen.back app.commands app.help"
     AUTO_FOCUS = "#path"
     VERTICAL_BREAKPOINTS = [(0, "-low"), (16, "-high")]  # noqa: RUF012 - Textual declares it so
-    SHOWS_VIDEOS = True
+    shows_videos = True
     BINDINGS: ClassVar[list[BindingType]] = [
         worded(ENTER, sentence=N_("in the field: fetch or read it; a channel: its videos; a video: search in it")),
         command(
@@ -164,7 +165,11 @@ class LibraryScreen(BaseScreen):
     def _field_checked(self, message: messages.FieldChecked) -> None:
         """List only the videos that match the words in the field."""
         if message.typed == self.field.path.value:
-            self.tables.look_for(message.typed if message.check.kind == "words" else "")
+            is_words = message.check.kind == "words"
+            self.tables.look_for(message.typed if is_words else "")
+            if is_words and not self.tables.videos.row_count:
+                none = _("No title or channel has these words; {key} searches for them")
+                self.field.say(none.format(key=key("screen.enter")))
 
     @on(messages.FieldTaken)
     def _field_taken(self, message: messages.FieldTaken) -> None:

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 class MarksScreen(BaseScreen):
     OPENED_BY = "open_marks"
     AUTO_FOCUS = "#marks"
-    SHOWS_VIDEOS = True
+    shows_videos = True
     FOOTER = "scene.play scene.mark app.transcript scene.export list.remove screen.back app.help"
     BINDINGS: ClassVar[list[BindingType]] = [
         PLAY,
@@ -99,6 +99,7 @@ class MarksScreen(BaseScreen):
         with self.rows.prevent(RowList.Highlighted):
             self.rows.put({str(mark.id): mark for mark in marks}, self._row)
             self.rows.cursor = self.rows.cursor or 0
+        self.query_bar.set_hint(_("No mark has these words.") if tagged and not marks else "")
         self._show_title()
         self.refresh_bindings()
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 class OverviewScreen(BaseScreen):
     OPENED_BY = "open_overview"
     AUTO_FOCUS = "#overview-rows"
-    SHOWS_VIDEOS = True
+    shows_videos = True
     FOOTER = "scene.play scene.mark app.transcript scene.copy screen.back app.help"
     BINDINGS: ClassVar[list[BindingType]] = [
         worded(PLAY, sentence=N_("play from the second of the row; a video of a channel opens its own overview")),

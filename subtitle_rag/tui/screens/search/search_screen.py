@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 class SearchScreen(BaseScreen):
     """Search, list and preview. Keys act on the preview's transcript while it has the focus, else on the list."""
 
-    SHOWS_VIDEOS = True
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]  # noqa: RUF012 - Textual declares it so
     VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]  # noqa: RUF012 - Textual declares it so
     AUTO_FOCUS = "#query"
@@ -131,6 +130,10 @@ class SearchScreen(BaseScreen):
         return super().label(id)
 
     @property
+    def shows_videos(self) -> bool:
+        return self.lists_scenes
+
+    @property
     def chosen_moment(self) -> VideoMoment | None:
         scene, result = self.preview.line_scene or self.preview.scene, self.results.result
         return VideoMoment(scene.video, scene.at_ms, result.lexical if result else None) if scene else None
@@ -167,6 +170,10 @@ class SearchScreen(BaseScreen):
     def allows(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if (action, parameters) == ("scene", ("copies",)):
             return bool((scene := self.scenes.value) and scene.copies)
+        if action in ("scene", "copy", "toggle_preview", "refine"):
+            return self.lists_scenes
+        if action == "export":
+            return self.lists_scenes or bool(self.context.marks.scenes.marks)
         return super().allows(action, parameters)
 
     @on(events.Resize)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 class TranscriptScreen(BaseScreen):
     OPENED_BY = "open_transcript"
     AUTO_FOCUS = "#transcript"
-    SHOWS_VIDEOS = True
+    shows_videos = True
     FOOTER = "scene.play scene.mark scene.copy transcript.next-match app.search screen.back app.help"
     BINDINGS: ClassVar[list[BindingType]] = [
         worded(PLAY, sentence=N_("play from the line; from the field, go to the match first")),

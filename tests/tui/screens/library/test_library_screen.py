@@ -334,6 +334,7 @@ async def test_words_in_the_field_narrow_the_tables_and_enter_searches_for_them(
         assert field_note(app) == "Enter searches for these words"
         await paste(pilot, "없는 말")
         assert (tables.videos.row_count, tables.channels.row_count) == (0, 1)
+        assert field_note(app) == "No title or channel has these words; Enter searches for them"
         await paste(pilot, "")
         assert (tables.videos.row_count, tables.channels.row_count) == rows
         await paste(pilot, "오일장 느긋한")

@@ -27,6 +27,7 @@ from tests.tui.conftest import (
     MakeApp,
     Outside,
     border,
+    commands,
     press,
     press_each,
     run_command,
@@ -34,6 +35,7 @@ from tests.tui.conftest import (
     scene,
     settle,
     toasts,
+    typed,
     until,
 )
 
@@ -197,8 +199,12 @@ async def test_typed_words_narrow_the_marks_and_editing_keys_edit_them(app_of: M
         await press_each(pilot, "down", "enter")
         assert screen.rows.has_focus
         assert screen.rows.cursor == 1
-        await press_each(pilot, "escape")
+        await press(pilot, "slash", *"없는말")
+        assert screen.rows.row_count == 0
+        assert border(screen.query_one("#top"), "subtitle") == "! No mark has these words."
+        await press_each(pilot, "escape", "escape")
         assert screen.rows.row_count == 3
+        assert border(screen.query_one("#top"), "subtitle") == ""
         await press_each(pilot, "escape")
         assert app.screen is app.search_screen
     assert len(unmarked.library.marks.all()) == 3
@@ -274,8 +280,18 @@ async def test_scenes_are_exported_with_a_preview_to_a_file_and_the_clipboard(
         assert not (tmp_path / "소스.srt").exists()
 
 
+@pytest.mark.campaign(part="app")
+async def test_without_a_scene_the_palette_offers_nothing_to_do_with_one(app_of: MakeApp, unmarked: Runtime) -> None:
+    scene_acts = {"Scene: Mark", "Scene: Export", "Scene: Copy", "Scene: Copy Markdown", "Scene: Choose player"}
+    scene_acts |= {"Scene: Preview", "Find: Rerank with AI", "Go to: Transcript", "Go to: Overview"}
+    async with running(app_of(scenes=[scene(1)]), size=(120, 40)) as (app, pilot):
+        assert not scene_acts & set(commands(app))
+        await typed(pilot, "치킨")
+        assert scene_acts <= set(commands(app))
+
+
 async def test_the_palette_lists_what_the_screen_below_it_can_open(app_of: MakeApp, unmarked: Runtime) -> None:
-    async with running(app_of(), size=(120, 40)) as (app, pilot):
+    async with running(app_of(scenes=[scene(1)]), "치킨", size=(120, 40)) as (app, pilot):
         await pilot.press("ctrl+p")
         await until(pilot, lambda: app.screen is not app.search_screen)
         titles = {command.title for command in app.get_system_commands(app.screen_stack[0])}
