@@ -29,9 +29,9 @@ def test_a_library_without_videos_is_never_said_to_lack_a_spelling() -> None:
 async def test_the_same_sentence_is_one_toast(app_of: MakeApp) -> None:
     async with running(app_of(), size=(100, 30)) as (app, pilot):
         for _time in range(3):
-            await pilot.press("ctrl+y")
+            await pilot.press("ctrl+c")
         await press(pilot, "enter")
-        assert toasts(app) == ["No scene is chosen yet."]
+        assert toasts(app) == ["Ctrl+Q quits."]
 
 
 async def test_an_empty_library_says_so_beside_a_query(unindexed: Runtime) -> None:
