@@ -69,7 +69,8 @@ class MeasureResult:
 class JudgeReport:
     questions: int
     judge: dict[str, str]
-    measures: dict[str, MeasureResult]
+    rows: dict[str, dict[str, MeasureResult]]
+    """Results by arm and measure, as the rows of `eval run`."""
     cost: Cost = field(default_factory=Cost)
     """Cost of this run, without the stored judgements."""
     blocked: AppError | None = None
@@ -78,7 +79,10 @@ class JudgeReport:
         return {
             "queries": self.questions,
             "judge": self.judge,
-            "measures": {name: figures.to_json() for name, figures in self.measures.items()},
+            "rows": [
+                {"name": arm, "measures": {name: figures.to_json() for name, figures in row.items()}}
+                for arm, row in self.rows.items()
+            ],
             **self.cost.to_json(),
         }
 
@@ -224,8 +228,8 @@ class Judge:
         entry = self.stored.get(measures.judgement_key(frame))
         return entry if entry is not None and entry.get("error") in (None, NO_CLAIMS) else None
 
-    def judge(self, listed: Sequence[JudgedAnswer]) -> Iterator[Progress | JudgeReport]:
-        """Judge every case by every measure, unless stored. The last event is the `JudgeReport`.
+    def judge(self, arms: Mapping[str, Sequence[JudgedAnswer]]) -> Iterator[Progress | JudgeReport]:
+        """Judge every case of every arm by every measure, unless stored. The last event is the `JudgeReport`.
 
         Failed judgements are tried again. All requests have the same `num_ctx`, which fits the longest of them.
 
@@ -234,15 +238,16 @@ class Judge:
         """
         self.records.begin()
         # a different one would make the server reload the model
-        num_ctx = context_size(max(map(measures.tokens, listed), default=0))
+        cases = [(arm, case) for arm, listed in arms.items() for case in listed]
+        num_ctx = context_size(max((measures.tokens(case) for _arm, case in cases), default=0))
         asker = Asker(self.host, self.info, seed=SEED, num_ctx=num_ctx)
-        results = {name: MeasureResult(measures.method(name, self.encoder)) for name in MEASURES}
-        report = JudgeReport(len(listed), self.to_json(), results)
+        rows = {arm: {name: MeasureResult(measures.method(name, self.encoder)) for name in MEASURES} for arm in arms}
+        report = JudgeReport(max(map(len, arms.values()), default=0), self.to_json(), rows)
         run = _JudgeRun(self, asker, report)
-        pairs = list(product(listed, MEASURES))
+        pairs = list(product(cases, MEASURES))
         meter = Meter("judgements", len(pairs))
-        for done, (case, measure) in enumerate(pairs, start=1):
-            run.count(case, measure)
+        for done, ((arm, case), measure) in enumerate(pairs, start=1):
+            run.count(arm, case, measure)
             yield meter.to(done)
         yield report
 
@@ -255,9 +260,9 @@ class _JudgeRun:
     failed: int = 0
     """Consecutive failures."""
 
-    def count(self, case: JudgedAnswer, measure: str) -> None:
+    def count(self, arm: str, case: JudgedAnswer, measure: str) -> None:
         """Count a measure of a case, stored or judged."""
-        result = self.report.measures[measure]
+        result = self.report.rows[arm][measure]
         if reason := measures.left_out(measure, case):
             result.left_out[reason] += 1
             return

@@ -173,7 +173,7 @@ def test_judging_without_answers_judges_the_scenes(run: Run, ollama: StandIn, pa
     result = outcome.result
     assert "--answers" in outcome.err
     assert (result["queries"], result["judge"]["model"]) == (3, JUDGE)
-    measures: dict[str, Any] = result["measures"]
+    measures: dict[str, Any] = result["rows"][0]["measures"]
     assert [measures[name]["n"] for name in measures] == [3, 3, 0, 0]
     assert measures["faithfulness"]["left_out"] == {"no_answer": 3}
     assert Path(result["path"]) == path.with_name("made.judged.jsonl")
@@ -184,12 +184,12 @@ def test_judging_with_answers_takes_all_four_measures(run: Run, ollama: StandIn,
     run("eval", "make", path, "--count", "3")
     out = tmp_path / "kept.jsonl"
     arguments = ("eval", "judge", path, "--answers", answered(path), "--output", out, "--scenes", "2")
-    measures = run(*arguments, "--json").result["measures"]
+    measures = run(*arguments, "--json").result["rows"][0]["measures"]
     assert [measures[name]["n"] for name in measures] == [3, 3, 3, 3]
     ollama.clear()
     outcome = run(*arguments)
     assert (outcome.code, outcome.err, ollama.count("chat")) == (0, "", 0)
-    assert re.search(r"^\| faithfulness \| \d\.\d{3} \| 3 \|", outcome.out, re.MULTILINE)
+    assert re.search(r"^\| bm25 \| faithfulness \| \d\.\d{3} \| 3 \|", outcome.out, re.MULTILINE)
     assert str(out) in outcome.out
 
 
@@ -201,7 +201,7 @@ def test_answers_that_the_file_lacks_are_asked_for_and_added(run: Run, ollama: S
     ollama.clear()
     ollama.answer("시장입니다 [1].", "집입니다 [1].")
     arguments = ("eval", "judge", path, "--answers", answers, "--builder", "simple", "--scenes", "2", "--json")
-    measures = run(*arguments).result["measures"]
+    measures = run(*arguments).result["rows"][0]["measures"]
     assert [measures[name]["n"] + measures[name]["errors"].get("no_claims", 0) for name in measures] == [3, 3, 3, 3]
     added = [json.loads(line) for line in answers.read_text(encoding="utf-8").splitlines()[1:]]
     assert [line["id"] for line in added] == [json.loads(line)["id"] for line in others]
@@ -219,10 +219,10 @@ def test_the_writer_judges_only_where_that_is_allowed(run: Run, ollama: StandIn,
     assert run("eval", "judge", path, "--allow-same", "--json").result["judge"]["model"] == WRITER
 
 
-def test_the_retrievers_to_judge_can_be_named(run: Run, ollama: StandIn, path: Path) -> None:
+def test_the_arms_to_judge_are_those_of_eval_run(run: Run, ollama: StandIn, path: Path) -> None:
     run("eval", "make", path, "--count", "1")
-    assert run("eval", "judge", path, "--retrievers", "bm25", "--json").code == 0
-    outcome = run("eval", "judge", path, "--retrievers", "nonsense", "--json")
+    assert [row["name"] for row in run("eval", "judge", path, "--arms", "bm25", "--json").result["rows"]] == ["bm25"]
+    outcome = run("eval", "judge", path, "--arms", "nonsense", "--json")
     assert (outcome.code, outcome.failure) == (2, "retriever_not_ready")
 
 
@@ -269,7 +269,7 @@ def test_with_an_encoder_relevancy_is_by_questions_made_of_the_answer(
         result = run("eval", "judge", path, "--answers", answered(path), "--scenes", "1", "--json").result
     finally:
         end_hosts([isolated_home / "cache" / "neural"])
-    relevancy = result["measures"]["answer_relevancy"]
+    relevancy = result["rows"][0]["measures"]["answer_relevancy"]
     assert (relevancy["n"], relevancy["errors"]) == (2, {})
     assert relevancy["method"].startswith("asked-back encoder@")
     assert 0 < relevancy["mean"] < 1

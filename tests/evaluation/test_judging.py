@@ -45,7 +45,7 @@ def path(tmp_path: Path) -> Path:
 
 def run(ollama: StandIn, path: Path, listed: list[JudgedAnswer] | None = None, model: str = JUDGE) -> JudgeReport:
     with opened_hosts(ollama) as (host,):
-        *_rest, report = Judge.open(path, host, host.check(model)).judge(CASES if listed is None else listed)
+        *_rest, report = Judge.open(path, host, host.check(model)).judge({"bm25": CASES if listed is None else listed})
     assert isinstance(report, JudgeReport)
     return report
 
@@ -69,12 +69,12 @@ def test_every_judgement_is_kept_with_its_judge_and_its_cost(ollama: StandIn, pa
 
 
 def test_the_report_has_means_by_kind(ollama: StandIn, path: Path) -> None:
-    report = run(ollama, path).to_json()
-    assert list(report["measures"]) == list(MEASURES)
-    precision = report["measures"]["context_precision"]
+    [row] = run(ollama, path).to_json()["rows"]
+    assert (row["name"], list(row["measures"])) == ("bm25", list(MEASURES))
+    precision = row["measures"]["context_precision"]
     assert (precision["n"], precision["errors"], precision["left_out"]) == (3, {}, {})
     assert {kind: case["n"] for kind, case in precision["by_kind"].items()} == {"simple": 2, "reasoning": 1}
-    assert report["measures"]["answer_relevancy"] == {
+    assert row["measures"]["answer_relevancy"] == {
         **precision,
         "method": "grade",
         "mean": 0.75,
@@ -87,7 +87,7 @@ def test_a_second_run_asks_nothing_and_says_the_same(ollama: StandIn, path: Path
     ollama.clear()
     second = run(ollama, path)
     assert (ollama.count("chat"), second.cost.calls) == (0, 0)
-    assert second.to_json()["measures"] == first["measures"]
+    assert second.to_json()["rows"] == first["rows"]
 
 
 def test_another_judge_judges_anew_beside_the_first(ollama: StandIn, path: Path) -> None:
@@ -101,25 +101,27 @@ def test_errors_are_counted_by_their_code_and_made_good_later(ollama: StandIn, p
     ollama.refuse("chat", 500, "the runner died", times=1)
     ollama.answer("모르겠습니다.", "모르겠습니다.")
     report = run(ollama, path)
-    errors = {name: dict(figures.errors) for name, figures in report.measures.items()}
+    errors = {name: dict(figures.errors) for name, figures in report.rows["bm25"].items()}
     assert errors["context_precision"] == {"llm_failed": 1}
     assert errors["context_recall"] == {"llm_nonsense": 1}
-    assert all(len(f.scores) + sum(f.errors.values()) + sum(f.left_out.values()) == 3 for f in report.measures.values())
+    assert all(
+        len(f.scores) + sum(f.errors.values()) + sum(f.left_out.values()) == 3 for f in report.rows["bm25"].values()
+    )
     failed = [entry for entry in lines(path)[1:] if entry["error"]]
     assert [entry["score"] for entry in failed] == [None, None]
     assert failed[1]["prompt_tokens"] > 0  # what failed has cost, too
     report = run(ollama, path)
-    assert all(len(figures.scores) == 3 and not figures.errors for figures in report.measures.values())
+    assert all(len(figures.scores) == 3 and not figures.errors for figures in report.rows["bm25"].values())
 
 
 def test_an_answer_without_claims_is_counted_and_not_asked_about_again(ollama: StandIn, path: Path) -> None:
     ollama.answer(evaluates, evaluates, '{"claims": []}')
     case = replace(CASES[0], reference="장면에서 답을 찾지 못했습니다.")
     report = run(ollama, path, [case])
-    assert report.measures["context_recall"].errors == {"no_claims": 1}
+    assert report.rows["bm25"]["context_recall"].errors == {"no_claims": 1}
     ollama.clear()
     report = run(ollama, path, [case])
-    assert (report.measures["context_recall"].errors, ollama.count("chat")) == ({"no_claims": 1}, 0)
+    assert (report.rows["bm25"]["context_recall"].errors, ollama.count("chat")) == ({"no_claims": 1}, 0)
 
 
 def test_what_was_judged_stays_when_ollama_leaves(ollama: StandIn, path: Path) -> None:
@@ -128,7 +130,7 @@ def test_what_was_judged_stays_when_ollama_leaves(ollama: StandIn, path: Path) -
     assert report.blocked is not None
     assert report.blocked.code == "llm_broke_off"
     assert len(lines(path)) == 1 + 2
-    assert report.measures["faithfulness"].errors == {"not_judged": 3}
+    assert report.rows["bm25"]["faithfulness"].errors == {"not_judged": 3}
     report = run(ollama, path)
     assert (report.blocked, len(lines(path))) == (None, 1 + 3 * 4)
 
@@ -151,7 +153,20 @@ def test_scenes_too_long_for_the_judge_are_errors(ollama: StandIn, path: Path) -
     ollama.add(Model("short:q4", behaviour=evaluates, context_length=2048))
     long = JudgedAnswer("long", "simple", "무엇을 샀나요?", "국수를 샀다.", "", ("국수를 샀어요 " * 900,))
     report = run(ollama, path, [long], model="short:q4")
-    assert report.measures["context_precision"].errors == {"llm_overflow": 1}
+    assert report.rows["bm25"]["context_precision"].errors == {"llm_overflow": 1}
+
+
+def test_each_arm_has_a_row_and_the_same_scenes_are_judged_once(ollama: StandIn, path: Path) -> None:
+    changed = [replace(CASES[0], scenes=("집에서",)), *CASES[1:]]
+    with opened_hosts(ollama) as (host,):
+        *_rest, report = Judge.open(path, host, host.check(JUDGE)).judge({"bm25": CASES, "dense": changed})
+    assert isinstance(report, JudgeReport)
+    assert report.questions == 3
+    assert [len(figures.scores) for row in report.rows.values() for figures in row.values()] == [3] * 8
+    inputs = [(entry["id"], entry["measure"]) for entry in lines(path)[1:]]
+    again = inputs[3 * 4 :]
+    assert {id for id, _measure in again} == {"q0"}
+    assert ("q0", "context_precision") in again
 
 
 # --- who judges ---

@@ -14,8 +14,9 @@ from subtitle_rag.base.domain.progress import Meter
 from subtitle_rag.base.domain.values import tidy
 from subtitle_rag.base.i18n import N_, _
 from subtitle_rag.cli import stage_runs
-from subtitle_rag.cli.options import FILE_PATH, complete_context_models, retrievers_option, runtime_outcome
+from subtitle_rag.cli.options import FILE_PATH, complete_context_models, runtime_outcome
 from subtitle_rag.cli.progress_bar import follow, progress_bar
+from subtitle_rag.evaluation.arms import Retrievers, parse_sets
 from subtitle_rag.evaluation.dataset import load_questions
 from subtitle_rag.evaluation.judging import Judge, JudgeReport, choose_judge, judge_cases, read_answers
 from subtitle_rag.evaluation.questions import Question
@@ -54,7 +55,11 @@ BUILDERS = "ranked", "ordered", "simple"
 @click.option(
     "--scenes", type=click.IntRange(1, 20), default=5, help=N_("How many scenes of each search to judge (5).")
 )
-@retrievers_option
+@click.option(
+    "--arms",
+    metavar="LIST",
+    help=N_("Judge these retrievers, each in a row, as in bm25,bm25+dense; left out: the search as it is."),
+)
 @runtime_outcome
 def eval_judge(
     runtime: Runtime,
@@ -65,22 +70,26 @@ def eval_judge(
     model: str | None,
     allow_same: bool,
     scenes: int,
-    retrievers: str | None,
+    arms: str | None,
 ) -> output.Outcome:
     path = out or queries.with_name(f"{queries.stem}.judged.jsonl")
-    names = tuple(name.strip() for name in retrievers.split(",")) if retrievers is not None else None
+    sets = dict[str, Retrievers | None](("+".join(names), names) for names in parse_sets(arms) or ())
+    sets = sets or {"+".join(runtime.searcher.ready()): None}
     questions = load_questions(queries).questions
     texts = read_answers(answers, questions) if answers else {}
     with evaluation_lock(runtime), runtime.llms() as hosts:
         judging = choose_judge(hosts, runtime.context_model, model, allow_same=allow_same)
         missing = [question for question in questions if question.id not in texts] if answers else []
         if answers and missing:
-            texts |= _ask(runtime, answers, missing, AnswerOptions(scenes, builder, False, names))
-        listed = judge_cases(questions, runtime.searcher, scenes=scenes, answers=texts, retrievers=names)
+            texts |= _ask(runtime, answers, missing, AnswerOptions(scenes, builder, False, next(iter(sets.values()))))
+        rows = {
+            arm: judge_cases(questions, runtime.searcher, scenes=scenes, answers=texts, retrievers=names)
+            for arm, names in sets.items()
+        }
         if answers is None:
             output.say(_("No answers are given (--answers): faithfulness and answer relevancy are left out."))
         judge = Judge.open(path, *judging, runtime.neural.encoder())
-        report = follow(JudgeReport, judge.judge(listed))
+        report = follow(JudgeReport, judge.judge(rows))
     errors = [report.blocked] if report.blocked else []
     return output.Outcome({"path": str(path), **report.to_json()}, [_render(report, path)], errors=errors)
 
@@ -115,12 +124,12 @@ def _render(report: "JudgeReport", path: Path) -> str:
     heading = _("Judge: {model} ({digest}), prompt {prompt}").format(
         model=judge["model"], digest=judge["digest"][:12], prompt=judge["prompt"]
     )
-    columns = [_("measure"), _("mean"), "n", _("errors"), _("left out"), _("method")]
+    columns = [_("search"), _("measure"), _("mean"), "n", _("errors"), _("left out"), _("method")]
     rows = []
-    for name, figures in report.measures.items():
+    for arm, name, figures in ((arm, *each) for arm, row in report.rows.items() for each in row.items()):
         mean = "–" if figures.mean is None else f"{figures.mean:.3f}"
         tallies = (_tally(figures.errors), _tally(figures.left_out))
-        rows.append((name, mean, str(len(figures.scores)), *tallies, figures.method))
+        rows.append((arm, name, mean, str(len(figures.scores)), *tallies, figures.method))
     notes = (
         stage_runs.cost(report.cost.prompt_tokens, report.cost.tokens, report.cost.ms),
         _(
@@ -129,7 +138,7 @@ def _render(report: "JudgeReport", path: Path) -> str:
         ),
         _("Every judgement is in {path}").format(path=path),
     )
-    table = Table(columns, rows, text=(0, 3, 4, 5))
+    table = Table(columns, rows, text=(0, 1, 4, 5, 6))
     return markdown([heading], table, *([note] for note in notes)).rstrip("\n")
 
 
