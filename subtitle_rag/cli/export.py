@@ -180,10 +180,10 @@ def clip_(
             raise UsageError("clip_folder", path=target)
         folder, file_name = folder.parent, folder.name
     spans = chosen_spans(runtime, choice, whole=False)  # whole videos are not cut
-    ffmpeg = Ffmpeg.find()
     scenes = read_scenes(runtime.library, [padded_span(span, round(1000 * pad)) for span in spans])
     if not scenes:
         raise UsageError("nothing_chosen")
+    ffmpeg = Ffmpeg.find()
     clips: list[ClipFile] = []
     errors: list[AppError] = []
     total_s, done_s = sum(map(_seconds, scenes)), 0.0

@@ -146,7 +146,12 @@ def _hints(result: "SearchResult", suggested: Sequence["Suggestion"], *, is_empt
     from subtitle_rag.search.searcher import undated_sentence
     from subtitle_rag.search.suggestions import suggestion_reason
 
-    if not result.scenes:
+    query = result.query
+    if not result.scenes and (
+        query.channels or query.videos or query.after or query.before or query.kinds or query.speakers
+    ):
+        yield _("No scenes found within these filters. Fewer filters or words find more.")
+    elif not result.scenes:
         yield _("No scenes found. Fewer or shorter words find more.")
     elif result.more:
         yield _("There are more scenes; a larger --limit shows them.")

@@ -359,6 +359,9 @@ def _split_frame_options(arguments: Sequence[str]) -> tuple[dict[str, str], list
 def _reject_usage(arguments: Sequence[str], error: click.ClickException) -> int:
     message = localize_reason(error.format_message())
     hint = _("subtitle-rag --help lists the commands, subtitle-rag COMMAND --help its options.")
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        output.say(message)
+        return ExitCode.USAGE
     if isinstance(error, click.UsageError) and error.ctx is not None:
         hint = error.ctx.get_usage()
         if isinstance(error, click.NoSuchOption):
@@ -398,10 +401,10 @@ def _report_failure(arguments: Sequence[str], entry: dict[str, Any], code: ExitC
         _options, rest = _split_frame_options(arguments)
         # in front of the verb's `--`, since a query may contain the option
         end = next((at for at, argument in enumerate(rest) if at and argument == "--"), len(rest))
-        if "--jsonl" in rest[:end]:
-            output.json_line({"event": "error", **entry})
         if "--json" in rest[:end]:
             output.envelope(_command(rest), output.Outcome(None, errors=[entry], exit_code=code))
+        elif "--jsonl" in rest[:end]:
+            output.json_line({"event": "error", **entry})
     except BrokenPipeError:  # the reader has left; the command has failed anyway
         output.discard()
     return code

@@ -186,6 +186,18 @@ def test_search_says_how_many_videos_have_no_day(capsys: pytest.CaptureFixture[s
     end_hosts([config.Paths.under(home).index])
 
 
+def test_a_search_without_scenes_blames_the_filters_where_there_are_any(sample: Run) -> None:
+    for option, value in (("--speaker", "아무개"), ("--kind", "short"), ("--before", "2000-01-01")):
+        assert "within these filters" in sample("search", "치킨", option, value).err
+    assert "filters" not in sample("search", "쿼크 글루온").err
+
+
+def test_a_group_without_a_command_prints_its_help(sample: Run) -> None:
+    for group in ("marks", "models", "contexts", "eval"):
+        ran = sample(group)
+        assert (ran.code, ran.out, ran.err[:6], ran.err.count("Usage:")) == (2, "", "Usage:", 1)
+
+
 def test_search_finds_nothing_and_that_is_no_failure(sample: Run) -> None:
     ran = sample("search", "찡쨩꿍")
     assert (ran.code, ran.out) == (0, "")
@@ -239,8 +251,7 @@ def test_no_query_is_a_pattern_or_a_program(sample: Run, query: str) -> None:
         (["search", "치킨", "--retrievers", "dense"], "retriever_not_ready"),
         (["search", "치킨", "--retrievers", ","], "retriever_not_ready"),
         (["search", "치킨", "--limit", "0"], "usage"),
-        (["search", "치킨", "--limit", "many"], "usage"),
-        (["clip", "sample-0001@0:12", "--pad", "much"], "usage"),
+        (["clip"], "nothing_chosen"),
         (["search"], "usage"),
         (["search", "치킨", "--nonsense"], "usage"),
         (["show", "없는 영상"], "unknown"),
