@@ -6,7 +6,7 @@ The meta record is the collection's metadata. Inverse document frequencies are c
 import logging
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from subtitle_rag.base.config.settings import QdrantSettings
 from subtitle_rag.base.domain.errors import AppError, BusyError
@@ -24,7 +24,6 @@ from subtitle_rag.base.vectors.points import (
     VectorSearch,
 )
 from subtitle_rag.index import index_rules as rules, server_terms as terms
-from subtitle_rag.index.server_terms import Json
 
 if TYPE_CHECKING:
     from qdrant_client import QdrantClient, models
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 Item = TypeVar("Item")
-Result = TypeVar("Result")
 BATCH = 128
 """Points per reading request: 4 MB with a dense vector; a server accepts 32 MB."""
 WRITE_BATCH = 64
@@ -40,6 +38,7 @@ WRITE_BATCH = 64
 PARALLEL_WRITES = 4
 """Writing requests in flight at once."""
 PAGE = 1_000
+MAX_COUNT = 1 << 53
 TIES = 512
 """Candidates beyond the limit in the same request, to order ties by id; beyond them, the server chooses."""
 REQUIRED = 10_000
@@ -146,40 +145,10 @@ class ServerIndex:
             logger.warning("a request to the Qdrant server failed", exc_info=True)
             raise terms.to_app_error(error, self.url, self._settings.api_key_env, self._key) from None
 
-    def _send(
-        self,
-        method: str,
-        path: str,
-        body: Json,
-        *,
-        writing: bool = False,
-        read: Callable[[Any], Result] = lambda result: result,
-    ) -> Result:
-        """Send a request about the collection.
-
-        The client's models would be built and checked value by value: two thirds of a search's time.
-
-        Args:
-            method: HTTP method.
-            path: path below the collection.
-            body: JSON of the request.
-            writing: whether the request writes.
-            read: parses the result.
-
-        Returns:
-            The parsed result.
-        """
-        params = {"wait": "true"} if writing else {}
-        with self._call() as client:
-            answer = client.http.client.request(
-                type_=Any, method=method, url=f"/collections/{self._collection}{path}", params=params, json=body
-            )
-            if not isinstance(answer, dict) or "result" not in answer:
-                raise AssertionError("not an answer of Qdrant's")
-            return read(answer["result"])
-
     def insert(self, points: Sequence[Point]) -> None:
         """See `Index.insert`. If an id occurs twice in a call, the first point counts."""
+        from qdrant_client import models
+
         rules.check_points(points)
         for point in points:
             for name, vector in point.vectors.items():
@@ -187,28 +156,20 @@ class ServerIndex:
 
         def insert_batch(new: Sequence[Point]) -> None:
             batch = [
-                {
-                    "id": p.id,
-                    "vector": {n: terms.server_vector(v) for n, v in p.vectors.items()},
-                    "payload": p.payload,
-                }
-                for p in new
+                models.PointStruct(
+                    id=point.id,
+                    vector={name: terms.server_vector(vector) for name, vector in point.vectors.items()},
+                    payload=point.payload,
+                )
+                for point in new
             ]
-            self._send("PUT", "/points", {"points": batch, "update_mode": "insert_only"}, writing=True)
+            with self._call() as client:
+                client.upsert(self._collection, batch, wait=True, update_mode=models.UpdateMode.INSERT_ONLY)
 
         self._write(rules.unique(points), insert_batch, lambda point: sum(map(_numbers, point.vectors.values())))
 
     def _note_collection(self, collection: "models.CollectionInfo") -> None:
         self._layout = terms.read_layout(collection)
-
-    def _scroll(self, where: Json | None, *, with_payload: bool | Json) -> Iterator[Json]:
-        page: Json = {"filter": where, "limit": PAGE, "with_payload": with_payload, "with_vector": False}
-        offset: str | None = None
-        while True:
-            records, offset = self._page(page, offset)
-            yield from records
-            if offset is None:
-                return
 
     def _write(
         self,
@@ -269,43 +230,56 @@ class ServerIndex:
             rules.check_layout(self._layout, name, vector)
 
     def replace_vector(self, name: str, vectors: Mapping[str, Vector]) -> None:
+        from qdrant_client import models
+
         rules.check_vectors(name, vectors)
         for vector in vectors.values():
             self._require_layout(name, vector)
 
         def replace_batch(ids: Sequence[str]) -> None:
             # an unknown id would fail its request
-            present = [record["id"] for record in self._records(ids, with_payload=False, with_vector=False)]
+            present = [str(record.id) for record in self._records(ids, with_payload=False, with_vectors=False)]
             # the server refuses to update with an empty vector; such a point has none there
             empty = [id for id in present if isinstance(vector := vectors[id], SparseVector) and not vector.indices]
-            if empty:
-                self._send("POST", "/points/vectors/delete", {"points": empty, "vector": [name]}, writing=True)
             batch = [
-                {"id": id, "vector": {name: terms.server_vector(vectors[id])}} for id in present if id not in set(empty)
+                models.PointVectors(id=id, vector={name: terms.server_vector(vectors[id])})
+                for id in present
+                if id not in set(empty)
             ]
-            if batch:
-                self._send("PUT", "/points/vectors", {"points": batch}, writing=True)
+            with self._call() as client:
+                if empty:
+                    client.delete_vectors(self._collection, [name], models.PointIdsList(points=[*empty]), wait=True)
+                if batch:
+                    client.update_vectors(self._collection, batch, wait=True)
 
         self._write(list(vectors), replace_batch, lambda point_id: _numbers(vectors[point_id]))
 
     def replace_payload(self, payloads: Mapping[str, dict[str, Any]]) -> None:
+        from qdrant_client import models
+
         rules.check_payloads(payloads)
 
         def replace_batch(ids: Sequence[str]) -> None:
-            changes = [{"payload": payloads[id], "filter": {"must": [{"has_id": [id]}]}} for id in ids]
-            operations = [{"overwrite_payload": change} for change in changes]
-            self._send("POST", "/points/batch", {"operations": operations}, writing=True)
+            operations = [
+                models.OverwritePayloadOperation(
+                    overwrite_payload=models.SetPayload(
+                        payload=payloads[id], filter=models.Filter(must=[models.HasIdCondition(has_id=[id])])
+                    )
+                )
+                for id in ids
+            ]
+            with self._call() as client:
+                client.batch_update_points(self._collection, operations, wait=True)
 
         self._write(list(payloads), replace_batch)
 
     def delete_videos(self, video_ids: Sequence[str], *, keep: Collection[str] = ()) -> None:
         for point_id in keep:
             rules.check_id(point_id)
-        if video_ids:
-            self._delete_where(terms.server_filter(Filter(videos=tuple(video_ids), without=frozenset(keep))))
-
-    def _delete_where(self, condition: Json | None) -> None:
-        self._send("POST", "/points/delete", {"filter": condition}, writing=True)
+        condition = terms.server_filter(Filter(videos=tuple(video_ids), without=frozenset(keep)))
+        if video_ids and condition is not None:
+            with self._call() as client:
+                client.delete(self._collection, condition, wait=True)
 
     def search_all(self, searches: Sequence[VectorSearch]) -> list[list[Hit]]:
         """See `Index.search_all`; one request. If more than `TIES` scores are equal at the cut, the server chooses."""
@@ -325,25 +299,23 @@ class ServerIndex:
     def _search_all(self, searches: Sequence[VectorSearch]) -> list[list[Hit]]:
         batches = [self._queries(search) for search in searches]
         queries = [query for batch in batches for query in batch]
-
-        def read(answers: Any) -> list[list[Hit]]:
-            points = iter([answer["points"] for answer in answers])
+        with self._call() as client:
+            answers = client.query_batch_points(self._collection, queries) if queries else []
             if len(answers) != len(queries):
                 raise ValueError("as many answers as queries")
+            points = iter([answer.points for answer in answers])
             return [
                 terms.read_hits(search, [next(points) for _query in batch])
                 for search, batch in zip(searches, batches, strict=True)
             ]
 
-        if not queries:
-            return read([])
-        return self._send("POST", "/points/query/batch", {"searches": queries}, read=read)
-
-    def _queries(self, search: VectorSearch) -> list[Json]:
+    def _queries(self, search: VectorSearch) -> "list[models.QueryRequest]":
         """Return the queries of a search: for its ids, and for those with a required term if there is one.
 
         Empty if nothing can be found.
         """
+        from qdrant_client import models
+
         if rules.finds_nothing(search):
             return []
         try:
@@ -353,66 +325,83 @@ class ServerIndex:
                 raise
             return []
         condition = terms.server_filter(search.where)
-        by_ids: Json = {
-            "query": terms.server_vector(search.query),
-            "using": search.name,
-            "filter": condition,
-            "limit": search.limit + (TIES if isinstance(search.query, SparseVector) else search.limit // 3 + 1),
-            "with_payload": False,
-        }
-        queries = [by_ids]
-        if search.required is not None:
-            prefetch = {"query": terms.server_vector(search.required), "using": search.name, "filter": condition}
-            queries.append({**by_ids, "prefetch": [{**prefetch, "limit": REQUIRED}]})
-        return queries
+        by_ids = models.QueryRequest(
+            query=terms.server_vector(search.query),
+            using=search.name,
+            filter=condition,
+            limit=search.limit + (TIES if isinstance(search.query, SparseVector) else search.limit // 3 + 1),
+            with_payload=False,
+        )
+        if search.required is None:
+            return [by_ids]
+        required = terms.server_vector(search.required)
+        prefetch = models.Prefetch(query=required, using=search.name, filter=condition, limit=REQUIRED)
+        return [by_ids, by_ids.model_copy(update={"prefetch": [prefetch]})]
 
     def nearest_parts(self, name: str, query: DenseVector, ids: Collection[str]) -> dict[str, int]:
         for point_id in ids:
             rules.check_id(point_id)
-        records = self._records(list(dict.fromkeys(ids)), with_payload=False, with_vector=[name]) if ids else []
+        records = self._records(list(dict.fromkeys(ids)), with_payload=False, with_vectors=[name]) if ids else []
         return rules.nearest_parts(query, {point.id: point.vectors.get(name) for point in self._points(records)})
 
     def ids(self, video_id: str) -> set[str]:
         where = terms.server_filter(Filter(videos=(video_id,)))
-        return {record["id"] for record in self._scroll(where, with_payload=False)}
+        records, offset = self._page(None, PAGE, where)
+        while offset is not None:
+            more, offset = self._page(offset, PAGE, where)
+            records += more
+        return {str(record.id) for record in records}
 
-    def _page(self, page: Json, offset: str | None) -> tuple[list[Json], str | None]:
-        """Return the records from the id `offset` on, and the offset of the next page."""
-        body = page if offset is None else {**page, "offset": offset}
-        return self._send("POST", "/points/scroll", body, read=lambda result: terms.read_page(result, offset))
+    def _page(
+        self, offset: str | None, limit: int, where: "models.Filter | None" = None, *, whole: bool = False
+    ) -> "tuple[list[models.Record], str | None]":
+        """Return the records from the id `offset` on, `whole` with their content, and the offset of the next page."""
+        with self._call() as client:
+            records, after = client.scroll(
+                self._collection, where, limit, offset=offset, with_payload=whole, with_vectors=whole
+            )
+            records = terms.check_records(records)
+            terms.check_page(records, after, offset)
+            return records, cast("str | None", after)
 
     def points(self, after: str | None = None, *, limit: int = 256) -> list[Point]:
         offset = rules.first_after(after)
         count = rules.page_size(self._layout, limit)
-        page = {"limit": count, "with_payload": True, "with_vector": True}
-        records, _next = self._page(page, offset)
+        records, _next = self._page(offset, count, whole=True)
         return self._points(records)
 
     def get(self, ids: Collection[str]) -> list[Point]:
         return self._points(self._retrieve(ids))
 
-    def _points(self, records: Sequence[Json]) -> list[Point]:
+    def _points(self, records: "Sequence[models.Record]") -> list[Point]:
         with self._call():
             return [terms.read_point(record) for record in records]
 
-    def _retrieve(self, ids: Collection[str]) -> list[Json]:
+    def _retrieve(self, ids: Collection[str]) -> "list[models.Record]":
         unique_ids = list(dict.fromkeys(ids))
         for point_id in unique_ids:
             rules.check_id(point_id)
-        records: list[Json] = []
+        records: list[models.Record] = []
         for batch in split_batches(unique_ids, rules.page_size(self._layout, BATCH)):
-            records += self._records(batch, with_payload=True, with_vector=True)
+            records += self._records(batch, with_payload=True, with_vectors=True)
         return records
 
-    def _records(self, ids: Sequence[str], *, with_payload: bool, with_vector: bool | list[str]) -> list[Json]:
-        body = {"ids": list(ids), "with_payload": with_payload, "with_vector": with_vector}
-        return self._send("POST", "/points", body, read=lambda result: terms.read_records(result, frozenset(ids)))
+    def _records(
+        self, ids: Sequence[str], *, with_payload: bool, with_vectors: bool | list[str]
+    ) -> "list[models.Record]":
+        with self._call() as client:
+            records = client.retrieve(self._collection, ids, with_payload, with_vectors)
+            return terms.check_records(records, frozenset(ids))
 
     def get_neural(self, ids: Collection[str]) -> list[Point]:
         return [Point(point.id, point.vectors, {}) for point in self.get(ids)]
 
     def count(self) -> int:
-        return self._send("POST", "/points/count", {"exact": True}, read=terms.read_count)
+        with self._call() as client:
+            count = client.count(self._collection, exact=True).count
+            if not 0 <= count < MAX_COUNT:
+                raise ValueError("no count")
+            return count
 
     def clear(self) -> None:
         with self._call():

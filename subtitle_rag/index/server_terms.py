@@ -9,8 +9,8 @@ import math
 import os
 import re
 import time
-from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 from urllib.parse import urlsplit
 
 from subtitle_rag.base.config.settings import QdrantSettings
@@ -52,10 +52,9 @@ BODY_TIMES = 3
 """Timeouts until the body of an answer must be complete; httpx only measures the time without a byte."""
 CONNECT_S = 5.0
 """Timeout of a connection, since a machine that is switched off does not answer."""
-Json = dict[str, Any]
 MAX_BYTES = 64 << 20
 """Maximum size of an answer; a page of points with vectors has a fifth."""
-MAX_COUNT = 1 << 53
+Found = TypeVar("Found", "models.Record", "models.ScoredPoint")
 FOREIGN = (AssertionError, AttributeError, IndexError, KeyError, RecursionError, TypeError, ValueError)
 """Errors of reading an answer that is not Qdrant's, here and in the client."""
 
@@ -183,21 +182,23 @@ def to_app_error(error: Exception, url: str, variable: str, key: str) -> AppErro
     return BusyError("qdrant_unreachable", url=url, reason=reason)
 
 
-def server_filter(where: Filter) -> Json | None:
+def server_filter(where: Filter) -> "models.Filter | None":
     """Return the filter in the server's form; None if it restricts nothing."""
-    must: list[Json] = []
-    if where.channels:
-        must.append({"key": "channel_id", "match": {"any": list(where.channels)}})
-    if where.videos:
-        must.append({"key": "video", "match": {"any": list(where.videos)}})
+    from qdrant_client import models
+
+    must: list[models.Condition] = []
+    for key, values in (("channel_id", where.channels), ("video", where.videos)):
+        if values:
+            must.append(models.FieldCondition(key=key, match=models.MatchAny(any=list(values))))
     if where.after or where.before:
         first = f"{where.after}T00:00:00Z" if where.after else None
         last = f"{where.before}T23:59:59.999999Z" if where.before else None
-        must.append({"key": "published", "range": {"gte": first, "lte": last}})
+        between = models.DatetimeRange.model_validate({"gte": first, "lte": last})
+        must.append(models.FieldCondition(key="published", range=between))
     if where.only is not None:
-        must.append({"has_id": sorted(where.only)})
-    without = [{"has_id": sorted(where.without)}] if where.without else []
-    return {"must": must, "must_not": without} if must or without else None
+        must.append(models.HasIdCondition(has_id=sorted(where.only)))
+    without: list[models.Condition] = [models.HasIdCondition(has_id=sorted(where.without))] if where.without else []
+    return models.Filter(must=must, must_not=without) if must or without else None
 
 
 def read_layout(collection: "models.CollectionInfo") -> dict[str, int | None]:
@@ -238,14 +239,16 @@ def multivector_storage() -> "models.VectorParamsDiff":
     return models.VectorParamsDiff(on_disk=True, hnsw_config=models.HnswConfigDiff(m=0))
 
 
-def server_vector(vector: Vector) -> Json | list[float] | list[list[float]]:
+def server_vector(vector: Vector) -> "models.SparseVector | list[float] | list[list[float]]":
     """Return the vector in the server's form. Sparse ones are sorted by term, which saves the server the work."""
     if isinstance(vector, DenseVector):
         return list(vector.values)
     if isinstance(vector, MultiVector):  # half precision has no more digits, and JSON would be twice as long
         return [[round(value, PIECE_DIGITS) for value in row] for row in vector.rows()]
+    from qdrant_client import models
+
     terms = sorted(zip(vector.indices, vector.values, strict=True))
-    return {"indices": [term for term, _value in terms], "values": [value for _term, value in terms]}
+    return models.SparseVector(indices=[term for term, _value in terms], values=[value for _term, value in terms])
 
 
 def bound(response: "httpx.Response", seconds: float) -> None:
@@ -277,71 +280,53 @@ def bound(response: "httpx.Response", seconds: float) -> None:
     response.stream = BoundStream()
 
 
-def read_records(value: Any, ids: Collection[str] | None = None) -> list[Json]:
-    """Return the points, only those in `ids` if given; each has a valid id and payload, and vectors by name."""
-    if not isinstance(value, list):
-        raise ValueError("no list of points")
-    records: dict[str, Json] = {}
-    for record in value:
-        point_id = record["id"]
+def check_records(records: Iterable[Found], ids: Collection[str] | None = None) -> list[Found]:
+    """Return the points, each once, and only those in `ids` if given."""
+    by_id: dict[str, Found] = {}
+    for record in records:
+        point_id = cast(str, record.id)
         check_id(point_id)
-        payload, vectors = record.get("payload") or {}, record.get("vector") or {}
-        if not isinstance(payload, dict) or not isinstance(vectors, dict):
-            raise ValueError("no payload")
         if ids is None or point_id in ids:
-            records.setdefault(point_id, {"id": point_id, "payload": payload, "vector": vectors})
-    return list(records.values())
+            by_id.setdefault(point_id, record)
+    return list(by_id.values())
 
 
-def read_page(value: Any, after: str | None) -> tuple[list[Json], str | None]:
-    """Return a page's records, all after the id `after`, and the id with which the next page begins.
+def check_page(records: Sequence["models.Record"], offset: Any, after: str | None) -> None:
+    """Raise ValueError unless all records follow the id `after`, and precede `offset`, where the next page begins.
 
     A server that repeats pages would be read forever.
     """
-    records, offset = read_records(value["points"]), value.get("next_page_offset")
-    ids = [record["id"] for record in records]
+    ids = [cast(str, record.id) for record in records]
     if ids != sorted(ids) or (after is not None and ids[:1] < [after] and ids):
         raise ValueError("a page that is not in order")
     if offset is not None:
         check_id(offset)
         if (after is not None and offset <= after) or (ids and offset <= ids[-1]):
             raise ValueError("a page that leads back")
-    return records, offset
 
 
-def read_point(record: Json) -> Point:
-    payload = record["payload"]
-    check_payload(record["id"], payload)
+def read_point(record: "models.Record") -> Point:
+    point_id, payload = cast(str, record.id), record.payload or {}
+    check_payload(point_id, payload)
     vectors: dict[str, Vector] = {}
-    for name, value in record["vector"].items():
+    for name, value in cast(dict[str, Any], record.vector or {}).items():
         vector = (
-            read_numbers(value)
-            if isinstance(value, list)
-            else SparseVector(tuple(value["indices"]), tuple(value["values"]))
+            read_numbers(value) if isinstance(value, list) else SparseVector(tuple(value.indices), tuple(value.values))
         )
         check_vector(name, vector)
         vectors[name] = vector
-    return Point(record["id"], vectors, payload)
+    return Point(point_id, vectors, payload)
 
 
-def read_count(value: Any) -> int:
-    count = value["count"]
-    if type(count) is not int or not 0 <= count < MAX_COUNT:
-        raise ValueError("no count")
-    return count
-
-
-def read_hits(search: VectorSearch, answers: Sequence[Any]) -> list[Hit]:
+def read_hits(search: VectorSearch, answers: Sequence[Sequence["models.ScoredPoint"]]) -> list[Hit]:
     """Return the best hits, ties by id, in the answers to the queries of `ServerIndex`."""
     if not answers:
         return []
-    records, *required_records = [read_records(answer) for answer in answers]
-    scores = {point["id"]: point["score"] for point in answers[0]}
-    for score in scores.values():
-        if type(score) not in (int, float) or not math.isfinite(score):
-            raise ValueError("a score that is no number")
-    best = sorted((-float(scores[point["id"]]), str(point["id"])) for point in records)[: search.limit]
+    points, *required = map(check_records, answers)
+    if not all(math.isfinite(point.score) for point in points):
+        raise ValueError("a score that is no number")
+    best = sorted((-point.score, cast(str, point.id)) for point in points)[: search.limit]
     if search.required is not None:
-        required = {point["id"] for point in required_records.pop(0)}
-        best = [(score, id) for score, id in best if id in required]
+        ids = {point.id for point in required[0]}
+        best = [(score, id) for score, id in best if id in ids]
     return [Hit(id, -score) for score, id in best]

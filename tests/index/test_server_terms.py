@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from qdrant_client import models
 
 from subtitle_rag.base.config.settings import QdrantSettings
 from subtitle_rag.base.domain.errors import AppError
@@ -13,11 +14,10 @@ from subtitle_rag.base.vectors.points import VectorSearch
 from subtitle_rag.index import server_terms
 from subtitle_rag.index.server_terms import (
     FOREIGN,
-    read_count,
+    check_page,
+    check_records,
     read_hits,
-    read_page,
     read_point,
-    read_records,
 )
 from tests.campaign.hostile_http import Answer, HostileServer, plain
 from tests.index.points import META, pid, server_index, sparse
@@ -25,44 +25,41 @@ from tests.index.points import META, pid, server_index, sparse
 SEARCH = VectorSearch("bm25", sparse({1: 1.0}), 2)
 
 
-def record(number: int, **others: Any) -> dict[str, Any]:
-    return {"id": pid(number), **others}
+def record(number: int, **others: Any) -> models.Record:
+    return models.Record(id=pid(number), **others)
+
+
+def scored(number: int, score: float) -> models.ScoredPoint:
+    return models.ScoredPoint(id=pid(number), version=0, score=score)
 
 
 def test_points_that_nobody_asked_for_are_left_out() -> None:
-    assert [each["id"] for each in read_records([record(1), record(2), record(1)], {pid(1)})] == [pid(1)]
+    assert [each.id for each in check_records([record(1), record(2), record(1)], {pid(1)})] == [pid(1)]
 
 
 @pytest.mark.parametrize(
-    ("read", "answer"),
+    "read",
     [
-        (read_records, None),
-        (read_records, {"points": []}),
-        (read_records, [{"id": 5}]),
-        (read_records, [{"id": "../x"}]),
-        (read_records, [record(1, payload="x")]),
-        (read_count, {"count": -1}),
-        (read_count, {"count": "many"}),
-        (read_count, {"count": True}),
-        (read_count, []),
-        (lambda value: read_page(value, pid(5)), {"points": [record(4)]}),
-        (lambda value: read_page(value, pid(5)), {"points": [], "next_page_offset": pid(5)}),
-        (lambda value: read_page(value, None), {"points": [record(2), record(1)]}),
-        (lambda value: read_page(value, None), {"points": [record(2)], "next_page_offset": pid(2)}),
-        (lambda value: read_hits(SEARCH, [value]), [record(1, score=math.nan)]),
-        (lambda value: read_hits(SEARCH, [value]), [record(1, score="9")]),
-        (lambda value: read_hits(SEARCH, [value]), [record(1)]),
-        (read_point, {"id": pid(1), "payload": {"x": math.nan}, "vector": {}}),
-        (read_point, {"id": pid(1), "payload": {}, "vector": {"bm25": {"indices": [1], "values": [math.inf]}}}),
+        lambda: check_records([models.Record(id=5)]),
+        lambda: check_records([models.Record(id="../x")]),
+        lambda: check_page([record(4)], None, pid(5)),
+        lambda: check_page([], pid(5), pid(5)),
+        lambda: check_page([record(2), record(1)], None, None),
+        lambda: check_page([record(2)], pid(2), None),
+        lambda: check_page([record(2)], 7, None),
+        lambda: read_hits(SEARCH, [[scored(1, math.nan)]]),
+        lambda: read_point(record(1, payload={"x": math.nan})),
+        lambda: read_point(record(1, vector=[1.0])),
+        lambda: read_point(record(1, vector={"bm25": models.SparseVector(indices=[1], values=[math.inf])})),
     ],
 )
-def test_what_is_not_of_qdrant_is_not_believed(read: Callable[[Any], object], answer: Any) -> None:
+def test_what_is_not_of_qdrant_is_not_believed(read: Callable[[], object]) -> None:
     with pytest.raises(FOREIGN):
-        read(answer)
+        read()
 
 
 def test_more_hits_than_were_wanted_are_cut() -> None:
-    hits = read_hits(SEARCH, [[record(number, score=float(number)) for number in range(9)]])
+    hits = read_hits(SEARCH, [[scored(number, float(number)) for number in range(9)]])
     assert [hit.id for hit in hits] == [pid(8), pid(7)]
 
 
