@@ -2,7 +2,7 @@
 
     scripts/bench fusion --data FOLDER --encoder FOLDER ... [--sets LIST] [--number WORDS=0.5,0.7,1.0 ...] [--pieces]
 
-The data sets are KorQuAD 1.0 and scene_bench, the latter with and without its contexts. `--encoder` is a folder in the
+The data set is scene_bench, with and without its contexts. `--encoder` is a folder in the
 layout of sentence-transformers, with its prompts; it encodes every set. `--number` tries the given values of a
 constant, one arm per value: `WORDS`, `MERGED_MEANING` or, with `--pieces`, `PIECE_SHARE`. `--pieces` also encodes
 pieces, which triples the work.
@@ -12,7 +12,6 @@ gain over words alone, and the length of its scenes. Choose a value by the half 
 `judged`. `loss` is the negative log-likelihood of the right windows, with a softmax of the scores over all candidates.
 """
 
-import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -26,7 +25,6 @@ from scripts.benchmarks import _frame
 from scripts.benchmarks._corpus import documents
 from scripts.benchmarks._frame import Table, mean_texts
 from scripts.benchmarks._halves import halves
-from scripts.benchmarks._korquad import read_korquad
 from subtitle_rag.base.domain.values import nfc
 from subtitle_rag.contexts import context_file
 from subtitle_rag.evaluation import metrics, temp_library
@@ -42,19 +40,14 @@ SHOWN = ("hit@1", "hit@5", "mrr@10", "failure@20")
 GAINS = ("hit@1", "mrr@10")
 SHARPNESS = 14.0
 """Factor of the fused score in the loss; of all factors, this one fits best."""
-KORQUAD_QUESTIONS = 1_500
 HALVES, HALVES_SEED = ("fitted", "judged"), 7
 READ = 20
 """Number of best windows whose scenes are measured."""
-SETS = ("scene_bench", "scene_bench+contexts", "korquad")
+SETS = ("scene_bench", "scene_bench+contexts")
 
 
 def read_set(name: str, data: Path) -> tuple[Dataset, list[Document], dict[str, str]]:
     """Return a set's questions, its documents, and their contexts by window."""
-    if name == "korquad":
-        korquad, articles = read_korquad(next((data / name).glob("*.json")))
-        drawn = tuple(random.Random(7).sample(korquad.questions, KORQUAD_QUESTIONS))
-        return replace(korquad, questions=drawn), articles, {}
     videos = list(documents([data / "fashion_asr", data / "pyconkr_2019"]))
     questions = load_questions(data / "scene_bench" / "queries.jsonl")
     contexts = {}
