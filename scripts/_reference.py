@@ -200,7 +200,7 @@ def _fields(kind: type[Any]) -> Iterator[str]:
 def _keys() -> Iterator[str]:
     from subtitle_rag.tui.keys import keymap
     from subtitle_rag.tui.keys.commands import COMMANDS
-    from subtitle_rag.tui.shared.key_help import is_jamo
+    from subtitle_rag.tui.keys.keymap import is_jamo
 
     yield from ("## [keys]", "", "Keys of the app, by the ids below. Letters also work in the Korean layout.", "")
     yield from ("```toml", "[keys]", " = ".join(map(json.dumps, EXAMPLE_KEY)), "```", "")

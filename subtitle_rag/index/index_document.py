@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
+from typing import Any
 
 from subtitle_rag.base.domain.values import NEGATED, Morphemes, Video, Window
 from subtitle_rag.base.vectors.pieces import cut_pieces
@@ -230,3 +231,24 @@ def _is_debris(part: str, channel: str) -> bool:
 
 def _key(name: str) -> str:
     return "".join(letter for letter in unicodedata.normalize("NFKC", name).casefold() if letter.isalnum())
+
+
+def to_payload(video: Video, window: Window, context: str | None = None) -> dict[str, Any]:
+    """Return the payload of a point: everything needed to filter by, and to show its scene."""
+    return {
+        "video": video.id,
+        "title": video.title,
+        "channel_id": video.channel_id,
+        "channel": video.channel,
+        "url": video.url,
+        "published": video.published.isoformat() if video.published else None,
+        "ordinal": window.ordinal,
+        "start_ms": window.start_ms,
+        "end_ms": window.end_ms,
+        "text": window.text,
+        "lines": [list(line[:2]) for line in window.lines],
+        **({"speakers": speakers} if any(speakers := [line.speaker for line in window.lines]) else {}),
+        "overlap_before": window.overlap_before,
+        "overlap_after": window.overlap_after,
+        "context": context,
+    }

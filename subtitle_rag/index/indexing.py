@@ -35,9 +35,8 @@ from subtitle_rag.captions.formats import suffix_list
 from subtitle_rag.captions.parse import parse_captions
 from subtitle_rag.captions.windows import RULE, cut_windows
 from subtitle_rag.index.analysis_ahead import AnalysisAhead
-from subtitle_rag.index.index_document import IndexDocument
+from subtitle_rag.index.index_document import IndexDocument, to_payload
 from subtitle_rag.index.interface import Index, StagedIndex, StagingIndex
-from subtitle_rag.index.payload import to_payload
 from subtitle_rag.index.server_terms import server_address
 from subtitle_rag.index.vector_backup import VectorBackup, backup_path
 from subtitle_rag.korean.morphemes import ANALYZER, DEFAULT_PARAMS, Bm25Params, TextMorphemes

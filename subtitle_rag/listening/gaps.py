@@ -1,12 +1,22 @@
 """Sentences on transcriptions: gaps, durations and times."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 from subtitle_rag.base.domain.progress import duration_text
 from subtitle_rag.base.domain.values import GapReason, SpeechGap, byte_size
-from subtitle_rag.base.i18n import _, n_
-from subtitle_rag.listening.heard import GAP_SENTENCES
+from subtitle_rag.base.i18n import N_, _, n_
 from subtitle_rag.listening.listening_plan import ListeningEstimate
+
+GAP_SENTENCES: Mapping[GapReason, str] = MappingProxyType(
+    {
+        GapReason.LOOP: N_("The model repeated itself here."),
+        GapReason.TOO_FEW_WORDS: N_("The model understood hardly a word here."),
+        GapReason.INVENTED: N_("The model wrote here what nobody says."),
+        GapReason.UNREADABLE: N_("The file is damaged here."),
+    }
+)
+"""Message ids to show for a gap."""
 
 
 def gap_line(gap: SpeechGap) -> str:

@@ -8,7 +8,7 @@ import pytest
 
 from subtitle_rag.base.domain.values import Line
 from subtitle_rag.captions.parse import parse_captions
-from subtitle_rag.index.payload import to_payload
+from subtitle_rag.index.index_document import to_payload
 from subtitle_rag.korean.morphemes import Analyzer
 from subtitle_rag.search.query import parse_query
 from subtitle_rag.search.suggestions import suggest_queries

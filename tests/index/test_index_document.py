@@ -1,13 +1,16 @@
 """What a window's `bm25` vector is made of: its own words, and what stands in front of them."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 
 from subtitle_rag.base.domain.values import Chapter, Line, Video, Window
 from subtitle_rag.base.vectors.points import SparseVector
-from subtitle_rag.index.index_document import IndexDocument, keywords
+from subtitle_rag.index.index_document import IndexDocument, keywords, to_payload
 from subtitle_rag.korean.morphemes import Analyzer, document_vector, term_id
+from tests.support import invented
 from tests.support.invented import analysis
 from tests.support.searchable import filled, video
 
@@ -126,3 +129,14 @@ def test_a_windows_vector_depends_on_its_own_video_alone(analyzer: Analyzer, tmp
         library.close()
     assert len(made[0]) == 2
     assert made[0] == made[1]
+
+
+def test_a_payload_is_plain_json_with_all_that_a_scene_needs() -> None:
+    owner = invented.video(
+        "theirs00001", url="https://www.youtube.com/watch?v=theirs00001", published=date(2026, 5, 31)
+    )
+    payload = to_payload(owner, invented.window(owner.id, 3), "국수를 삶는 장면")
+    assert json.loads(json.dumps(payload)) == payload
+    assert (payload["video"], payload["channel_id"], payload["published"]) == (owner.id, "channel", "2026-05-31")
+    assert (payload["text"], payload["context"]) == ("국수를 먹었어요", "국수를 삶는 장면")
+    assert "speakers" not in payload

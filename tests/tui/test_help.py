@@ -5,9 +5,9 @@ from textual.widgets import Static
 
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.keys.commands import DOWN, PLAY_WITH
+from subtitle_rag.tui.keys.keymap import key_rows
 from subtitle_rag.tui.screens.dialogs.help_screen import HelpScreen
 from subtitle_rag.tui.screens.transcript.transcript_screen import TranscriptScreen
-from subtitle_rag.tui.shared import key_help
 from subtitle_rag.tui.shared.fields.footer import KeyBar
 from tests.tui.conftest import AppPilot, MakeApp, drawn_by, press, running, scene
 
@@ -87,4 +87,4 @@ async def test_no_line_of_it_is_wider_than_its_box(app_of: MakeApp) -> None:
 
 
 def test_rows_leave_out_letters_of_hangul_and_what_has_no_key() -> None:
-    assert key_help.key_rows([DOWN, PLAY_WITH]) == [("↓ j", "the next row; from a field, into the list")]
+    assert key_rows([DOWN, PLAY_WITH]) == [("↓ j", "the next row; from a field, into the list")]

@@ -6,7 +6,7 @@ They are global to the process, like the language, so that any message can name 
 import pkgutil
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 from itertools import combinations, product
 from pathlib import Path
@@ -238,3 +238,19 @@ def _within(widget: type[DOMNode], screen: type[DOMNode]) -> bool:
         return False
     names = vars(sys.modules[screen.__module__]).values()
     return any(isinstance(name, type) and issubclass(name, widget) for name in names)
+
+
+def key_rows(bindings: Iterable[Binding]) -> list[tuple[str, str]]:
+    """Return (keys, meaning) of the commands with keys.
+
+    Leaves out Hangul letters, which share a key with Latin ones: the help mentions once that they work too.
+    """
+    rows = []
+    for binding in bindings:
+        names = [key_text(name) for name in keys(binding.id or "") if not is_jamo(name)]
+        rows.append((" ".join(names), _(binding.tooltip)))
+    return [(names, meaning) for names, meaning in rows if names]
+
+
+def is_jamo(name: str) -> bool:
+    return "ㄱ" <= name <= "ㅣ"

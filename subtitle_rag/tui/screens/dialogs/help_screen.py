@@ -13,11 +13,10 @@ from textual.widgets import Input, Static
 
 from subtitle_rag.base.i18n import _
 from subtitle_rag.tui.keys.commands import ENTER, HELP
-from subtitle_rag.tui.keys.keymap import acts_of, commands_of, key
+from subtitle_rag.tui.keys.keymap import acts_of, commands_of, key, key_rows
 from subtitle_rag.tui.shared.content import MUTED
 from subtitle_rag.tui.shared.dialogs.dialog import Dialog, framed
 from subtitle_rag.tui.shared.fields.footer import KeyBar
-from subtitle_rag.tui.shared.key_help import key_rows
 
 KEY_CELLS = 20
 """Width of the key column."""
