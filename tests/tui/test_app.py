@@ -29,7 +29,7 @@ ROOT = Path(__file__).parents[2]
 
 
 class TestHelp:
-    @pytest.mark.parametrize(("language", "word"), [("en", "without this word"), ("ko", "이 말이 나오지 않는 장면")])
+    @pytest.mark.parametrize(("language", "word"), [("en", "without this word"), ("ko", "이 말이 없는 장면")])
     async def test_f1_tells_keys_and_query_and_closes_again(self, app_of: MakeApp, language: str, word: str) -> None:
         async with running(app_of(language)) as (app, pilot):
             await pilot.press("f1")
@@ -49,11 +49,11 @@ class TestKeys:
     async def test_the_footer_speaks_korean(self, app_of: MakeApp) -> None:
         async with running(app_of("ko"), size=(120, 30)) as (app, _):
             descriptions = [hint.description for hint in app.screen.query_one(KeyBar).hints]
-            assert descriptions == ["검색", "보관함", "고르기", "메뉴", "명령", "도움말", "끝내기"]
+            assert descriptions == ["검색", "보관함", "선택", "메뉴", "명령", "도움말", "끝내기"]
 
     @pytest.mark.campaign(part="app")
     async def test_the_palette_offers_what_applies_in_korean(self, app_of: MakeApp) -> None:
-        async with running(app_of("ko")) as (app, pilot):
+        async with running(app_of("ko", scenes=[scene()]), "치킨") as (app, pilot):
             titles = [command.title for command in app.get_system_commands(app.screen)]
             assert "장면: 복사" in titles
             await press(pilot, "ctrl+p")

@@ -96,7 +96,7 @@ class PlayerSettings:
     """`[player]`"""
 
     default: str = setting(
-        "", N_("What plays scenes: browser, mpv, iina, vlc, or a name from [players]; empty: the one chosen last.")
+        "", N_("What plays scenes: browser, mpv, iina, vlc, or a name from [players]; empty: the browser.")
     )
     lead_in: int = setting(2, N_("Start playing this many seconds before the scene, in the browser too."))
 

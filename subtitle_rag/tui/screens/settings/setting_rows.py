@@ -20,8 +20,9 @@ LANGUAGE_NAMES = {"ko": "한국어", "en": "English"}
 EMPTY = {
     "language": N_("the system's"),
     "tui.theme": N_("the one chosen last in the app"),
-    "player.default": N_("the one chosen last in the app"),
+    "player.default": N_("the browser"),
     "llm.model": N_("what suits this computer's memory"),
+    "youtube.cookies_from_browser": N_("none"),
     "models.encoder": N_("none"),
     "models.reranker": N_("none"),
     "llm.hosts": N_("none: no models"),
