@@ -150,7 +150,7 @@ class OpenLibrary:
 
 
 def open(home: str | Path | None = None) -> OpenLibrary:
-    """Open the user's library, or the one in this home folder.
+    """Open your library, or the one under `home`.
 
     Raises:
         UsageError: `bad_config`.
