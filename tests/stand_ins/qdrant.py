@@ -166,17 +166,6 @@ class StandIn(Loopback):
         request = models.PointsList.model_validate(sent)
         return self.memory.upsert(collection, request.points, update_mode=request.update_mode)
 
-    def query(self, collection: str, sent: Json) -> Any:
-        request = models.QueryRequest.model_validate(sent)
-        return self.memory.query_points(
-            collection,
-            request.query,
-            request.using,
-            query_filter=request.filter,
-            limit=request.limit or 10,
-            with_payload=request.with_payload or False,
-        )
-
     def query_batch(self, collection: str, sent: Json) -> Any:
         queries = models.QueryRequestBatch.model_validate(sent).searches
         exact = [query.model_copy(update={"params": None}) for query in queries]  # its engine only searches exactly
@@ -328,9 +317,6 @@ _CALLS: dict[tuple[str, str], Callable[[StandIn, str, Json], Any]] = {
     ("POST", "/points"): lambda stand_in, name, sent: stand_in.memory.retrieve(
         name, sent["ids"], sent["with_payload"], sent["with_vector"]
     ),
-    ("POST", "/points/payload"): lambda stand_in, name, sent: stand_in.memory.set_payload(
-        name, sent["payload"], _read(models.Filter, sent["filter"])
-    ),
     ("POST", "/points/delete"): lambda stand_in, name, sent: stand_in.memory.delete(
         name, _read(models.PointsSelector, sent)
     ),
@@ -343,7 +329,6 @@ _CALLS: dict[tuple[str, str], Callable[[StandIn, str, Json], Any]] = {
     ("POST", "/points/batch"): lambda stand_in, name, sent: stand_in.memory.batch_update_points(
         name, models.UpdateOperations.model_validate(sent).operations
     ),
-    ("POST", "/points/query"): StandIn.query,
     ("POST", "/points/query/batch"): StandIn.query_batch,
     ("POST", "/points/scroll"): StandIn.scroll,
     ("POST", "/points/count"): lambda stand_in, name, sent: stand_in.memory.count(
