@@ -25,7 +25,7 @@ def left(temp: Path, name: str, age_s: float = OLD_S + 60) -> Path:
     return folder
 
 
-def test_old_folders_of_the_program_are_swept_and_no_others(temp: Path) -> None:
+def test_old_ones_are_swept(temp: Path) -> None:  # a short name: no socket has a path of more than 107 bytes
     for name in ("subtitle-rag-abcd_123", "subtitle-rag-eval-abcd_123"):
         left(temp, name)
     kept = [
