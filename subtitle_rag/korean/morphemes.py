@@ -253,6 +253,8 @@ def _content(text: str, tokens: "Sequence[Token]", replacing: Sequence[Reading])
     A number below 100 also comes with its counter. Morphemes replaced by a reading are left out.
     """
 
+    covered = {offset for reading in replacing for offset in range(reading.start, reading.end + 1)}
+
     def is_replaced(token: "Token") -> bool:
         return any(r.start <= token.start and token.end <= r.end and token.tag in r.replaced for r in replacing)
 
@@ -260,7 +262,7 @@ def _content(text: str, tokens: "Sequence[Token]", replacing: Sequence[Reading])
     while at < len(tokens):
         token = tokens[at]
         tag = token.tag
-        if replacing and is_replaced(token):
+        if covered and token.start in covered and is_replaced(token):
             at += 1
             continue
         if tag in numerals.TAGS and (joined := _number(tokens, at)):

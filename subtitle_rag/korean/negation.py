@@ -17,6 +17,8 @@ _BETWEEN = frozenset(("JKS", "JKC", "JKO", "JX", "MAG", "NR"))
 _ADVERBS = frozenset((("안", "MAG"), ("못", "MAG")))
 _LACKING = frozenset((("없", "VA"), ("없이", "MAG"), ("아니", "VCN"), ("말", "VV"), ("금지", "NNG"), ("불가", "NNG")))
 """Negations that follow their word."""
+_FORMS = frozenset(form for form, _tag in _ADVERBS | _LACKING) | {"않", "못하"}
+"""Forms of negations; adjectives with 없 at their end are others."""
 _FEELING = re.compile("(?<=.)[아어]하$")
 """The end of 좋아하다 after 좋, which Kiwi splits off after 안 only."""
 _NOTHING_BUT = "밖에"
@@ -26,6 +28,9 @@ _NOTHING_BUT = "밖에"
 def negations(tokens: Sequence[Token]) -> Iterator[tuple[str, int, int]]:
     """Yield the form of each negated word, and the first and last token of its phrase."""
     for at, token in enumerate(tokens):
+        form = token.form
+        if form not in _FORMS and form[-1:] != "없":
+            continue
         head, last = -1, at
         if _negates(token):
             is_of_adverb = at > 0 and tokens[at - 1].tag == "MAG" and tokens[at - 1].end == token.start  # 잘못

@@ -54,6 +54,7 @@ SPACED_NAME = 4
 MAX_JOINED = 10
 _HANGUL = re.compile("[가-힣]+")
 _LATIN_WORDS = re.compile(r"[A-Za-z]+(?:[ -][A-Za-z]+)+")
+_DIGITS_BEFORE = re.compile(r"(?<!\d)\d{1,2}\Z")
 _LATIN_WORD = re.compile("[A-Za-z]+")
 NAME_WORDS = 4
 """Most Latin words of a name in the table: The Last of Us."""
@@ -139,7 +140,8 @@ def _parts_of_letters() -> Mapping[str, Sequence[tuple[str, str]]]:
 
 def readings(text: str, tokens: Sequence[Token]) -> Iterator[Reading]:
     """Yield the readings of a text and its morphemes."""
-    ends = {token.end for token in tokens} | {token.start for token in tokens}
+    last_ends = dict(sorted((token.start, token.end) for token in tokens))
+    ends = {token.end for token in tokens} | last_ends.keys()
     letters, names = _parts_of_letters(), _names()
     for run in _HANGUL.finditer(text):
         at, end = run.span()
@@ -148,7 +150,7 @@ def readings(text: str, tokens: Sequence[Token]) -> Iterator[Reading]:
             yield from read
         for name in names.get(text[at : at + 2], ()) or names.get(first + text[at + 2 : at + 3], ()):
             stop = _end_of(text, at, name)
-            if stop and _stands_alone(text, at, stop, name, tokens, ends):
+            if stop and (last_ends.get(at, stop) <= stop if stop in ends else _has_particle(text, stop, name, tokens)):
                 yield Reading(name, at, stop)
                 break
         if first in numerals.NATIVE_STARTS:
@@ -192,20 +194,27 @@ def joined_words(words: Sequence[str]) -> Iterator[tuple[str, int, int]]:
 
 def _joined(text: str, tokens: Sequence[Token]) -> Iterator[Reading]:
     """Yield words of several nouns, including unknown ones."""
-    at = 0
-    while at < len(tokens):
-        last = at
-        while last + 1 < len(tokens) and _continues(tokens[last], tokens[last + 1]):
-            last += 1
-        after = last + 1
-        while last > at and tokens[last].tag == "XSN" and tokens[last].form in _SUFFIXES:
-            last -= 1
-        start, end = tokens[at].start, tokens[last].end
-        word = tokens[at : last + 1]
-        is_name = all(each.tag in _NAMING for each in word) or any(each.oov for each in word)
-        if at < last and is_name and end - start <= MAX_JOINED and _HANGUL.fullmatch(text[start:end]):
-            yield Reading(text[start:end], start, end)
-        at = after
+    word: list[Token] = []
+    for token in tokens:
+        is_noun = token.tag in _NOUNS
+        if is_noun and word and word[-1].end == token.start:
+            word.append(token)
+            continue
+        if len(word) > 1:
+            yield from _whole(text, word)
+        word = [token] if is_noun else []
+    if len(word) > 1:
+        yield from _whole(text, word)
+
+
+def _whole(text: str, word: list[Token]) -> Iterator[Reading]:
+    """Yield the word that adjacent nouns make, without its suffixes."""
+    while len(word) > 1 and word[-1].tag == "XSN" and word[-1].form in _SUFFIXES:
+        word.pop()
+    start, end = word[0].start, word[-1].end
+    is_name = all(each.tag in _NAMING for each in word) or any(each.oov for each in word)
+    if len(word) > 1 and is_name and end - start <= MAX_JOINED and _HANGUL.fullmatch(text[start:end]):
+        yield Reading(text[start:end], start, end)
 
 
 def _without_particles(tokens: Sequence[Token]) -> Iterator[Reading]:
@@ -216,10 +225,6 @@ def _without_particles(tokens: Sequence[Token]) -> Iterator[Reading]:
             count = token.end - token.start - len(ending)
             if ending and count >= MIN_NAME:
                 yield Reading(token.form[:count], token.start, token.start + count)
-
-
-def _continues(before: Token, behind: Token) -> bool:
-    return before.end == behind.start and before.tag in _NOUNS and behind.tag in _NOUNS
 
 
 def _end_of(text: str, at: int, name: str) -> int | None:
@@ -237,19 +242,8 @@ def _end_of(text: str, at: int, name: str) -> int | None:
     return at
 
 
-def _stands_alone(text: str, start: int, end: int, name: str, tokens: Sequence[Token], ends: Collection[int]) -> bool:
-    """Return whether a name ends here: at a morpheme, or before a particle that the analyzer kept.
-
-    Args:
-        text: The text.
-        start: Where the name begins.
-        end: Where it ends.
-        name: The name.
-        tokens: The morphemes of the text.
-        ends: The end offsets of morphemes.
-    """
-    if end in ends:
-        return not any(token.start == start and token.end > end for token in tokens)
+def _has_particle(text: str, end: int, name: str, tokens: Sequence[Token]) -> bool:
+    """Return whether a name ends here inside a morpheme, before a particle that the analyzer kept."""
     rest = _HANGUL.match(text, end)
     if len(name) <= MIN_NAME or rest is None or rest[0] not in _PARTICLES:
         return False
@@ -270,7 +264,9 @@ def _read_letters(text: str, start: int, limit: int, tokens: Sequence[Token], en
         A reading per spelling; empty without any.
     """
     letters_by_end = _spelled_letters(text, start, limit)
-    before = re.search(r"(?<!\d)\d{1,2}$", text[:start])
+    if not letters_by_end:
+        return []
+    before = _DIGITS_BEFORE.search(text, max(0, start - 3), start)
     for end in sorted(letters_by_end, reverse=True):
         digits = re.match(r"\d{1,2}", text[end:])
         inside = [token.tag[0] for token in tokens if start <= token.start and token.end <= end]
