@@ -6,7 +6,7 @@ unreadable. Times inside a sentence are speech.
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from subtitle_rag.captions.cue_blocks import bounded_ms
@@ -70,10 +70,10 @@ class _Clock(NamedTuple):
     has_fraction: bool
 
 
-def read_clocks(line: str, *, is_first: bool, frame_ms: float) -> Clocks | None:
+def read_clocks(line: str, *, is_first: bool, frame_ms: Callable[[], float]) -> Clocks | None:
     """Return the times of a line that has nothing else; None for speech.
 
-    With `is_first` (the line begins a paragraph or follows a cue number), `mm:ss` and a single time count as well.
+    `frame_ms` returns the milliseconds of a frame. With `is_first` (the line begins a paragraph or follows a cue number), `mm:ss` and a single time count as well.
     """
     if len(line) > LONGEST:
         return None
@@ -180,5 +180,5 @@ def _read(text: str) -> _Clock | None:
     return _Clock(bounded_ms(ms), frames, is_full, bool(fraction))
 
 
-def _ms(clock: _Clock, frame_ms: float) -> int:
-    return bounded_ms(clock.ms + round(max(0, clock.frames) * frame_ms))
+def _ms(clock: _Clock, frame_ms: Callable[[], float]) -> int:
+    return bounded_ms(clock.ms + (round(clock.frames * frame_ms()) if clock.frames > 0 else 0))

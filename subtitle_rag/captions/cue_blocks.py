@@ -130,7 +130,7 @@ def fold_sung(blocks: list[CueBlock]) -> Iterator[CueBlock]:
         blocks = fold_frames(blocks)
     run: list[tuple[CueBlock, str]] = []
     for block in blocks:
-        text = plain_text(" ".join(map(without_markup, block.lines)))
+        text = _block_text(block)
         if run and not _goes_on(run[-1], block, text):
             yield from _sentence(run)
             run = []
@@ -147,8 +147,11 @@ def fold_frames(blocks: Sequence[CueBlock]) -> list[CueBlock]:
     signs: dict[str, tuple[int, int]] = {}
     latest = ""
     for block in blocks:
-        text = plain_text(" ".join(map(without_markup, block.lines)))
         is_brief = _is_brief(block)
+        if not (is_brief or signs):
+            folded.append(block)
+            continue
+        text = _block_text(block)
         if not text or _is_timed(block) or not (is_brief or text in signs):
             folded.append(block)
             continue
@@ -163,6 +166,12 @@ def fold_frames(blocks: Sequence[CueBlock]) -> list[CueBlock]:
             folded.append(block)
         signs[text], latest = (at, frames + 1), text
     return folded
+
+
+def _block_text(block: CueBlock) -> str:
+    """Return the text of a block on one line."""
+    raw = " ".join(block.lines)
+    return plain_text(" ".join(map(without_markup, block.lines))) if UNCLEAN.search(raw) else " ".join(raw.split())
 
 
 def _is_brief(block: CueBlock) -> bool:
@@ -184,12 +193,15 @@ def _goes_on(last: tuple[CueBlock, str], block: CueBlock, text: str) -> bool:
 
 def _sentence(run: list[tuple[CueBlock, str]]) -> Iterator[CueBlock]:
     """Yield one block for the cues of a sentence, or the cues themselves where nothing marks them as karaoke."""
+    if len(run) < 2:
+        yield from (block for block, _text in run)
+        return
     texts = {text for _block, text in run}
     marked = [_marked_word(block) for block, _text in run]
     moves = len({at for at in marked if at is not None}) > 1
     grows = len(texts) >= LEAST_STEPS
     repeats = len(texts) == 1 and len(run) >= LEAST_STEPS and len(run[0][1].split()) >= LEAST_STEPS
-    if len(run) < 2 or not (moves or grows or repeats):
+    if not (moves or grows or repeats):
         yield from (block for block, _text in run)
         return
     first, last = run[0][0], run[-1][0]
@@ -281,7 +293,8 @@ def _screen(block: CueBlock) -> _Screen:
     """Return a block's screen. Text before the first inline time shows at the cue's start."""
     lines: list[_Line] = []
     clock = block.start_ms
-    for speaker, raw in _voices(block.lines):
+    has_markup = any("<" in line for line in block.lines)
+    for speaker, raw in _voices(block.lines) if has_markup else (("", line) for line in block.lines):
         if not UNCLEAN.search(raw):  # most lines; in NFC like the whole text
             words = raw.split()
             lines.append(_Line(" ".join(words), (clock,) * len(words), False, speaker))

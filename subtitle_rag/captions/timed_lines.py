@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import cache, partial
 from itertools import pairwise
 
 from subtitle_rag.base.domain.values import Cue
@@ -65,7 +66,7 @@ def _lines(text: str) -> Iterator[tuple[int, int, str]]:
     start, end, texts = -1, 0, list[str]()
     voice = ""
     lines = [line.strip() for line in text.split("\n")]
-    frame_ms = frame_length(lines)
+    frame_ms = cache(partial(frame_length, lines))
     for line in lines:
         clocks, speech = read_clocks(line, is_first=True, frame_ms=frame_ms) if ":" in line or ";" in line else None, ""
         if clocks is None and (parts := _TIMES_FIRST.fullmatch(line)):

@@ -7,7 +7,8 @@ three formats and loses nothing readable.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache, partial
 from itertools import zip_longest
 from typing import NamedTuple
 
@@ -47,7 +48,9 @@ _SETTING = re.compile(r"\s*\b(?:align|position|line|size|vertical|region|[XY][12
 """Settings of WebVTT and old players after the times; anything else there is text."""
 _GOES_ON = re.compile(r"[:;.,'\dOol]")
 """Characters after a time that continue it: `00:00:O4,000`."""
-_INDEX = re.compile(r"[#\[(]?(\d{1,7})[.)\]:]?")
+MAX_INDEX = 7
+"""Most digits of a cue number."""
+_INDEX = re.compile(rf"[#\[(]?(\d{{1,{MAX_INDEX}}})[.)\]:]?")
 _CUT_TAG = re.compile(r"<(?:\d\d?:[\d:.]*|\d\d|/?c?)\Z")
 
 
@@ -114,17 +117,19 @@ def _whole_lines(text: str) -> list[str]:
 
 def _marks(lines: list[str], *, is_vtt: bool) -> list[_Mark]:
     """Return the timing lines, and cue numbers that have lost theirs."""
-    frame_ms = frame_length(lines)
+    frame_ms = cache(partial(frame_length, lines))
     marks: list[_Mark] = []
     has_payload = False
     for at, line in enumerate(lines):
-        is_rolling = _WORD_TIME in line and "->" not in line
-        if not line or is_rolling or (len(line) <= LONGEST and not _MAY_BE_TIMES.search(line)):
+        if plain := _PLAIN_LINE.fullmatch(line):
+            index, times = _index_above(lines, at), _plain_times(plain)
+        elif line and (_WORD_TIME not in line or "->" in line) and (len(line) > LONGEST or _MAY_BE_TIMES.search(line)):
+            index = _index_above(lines, at)
+            is_first = index is not None or at == 0 or (has_payload and not lines[at - 1].strip())
+            times = _times(line, is_first=is_first, frame_ms=frame_ms)
+        else:
             has_payload = has_payload or bool(line.strip())
             continue
-        index = _index_above(lines, at)
-        is_first = index is not None or at == 0 or (has_payload and not lines[at - 1].strip())
-        times = _times(line, is_first=is_first, frame_ms=frame_ms)
         if times is None:
             has_payload = True
             continue
@@ -137,9 +142,13 @@ def _marks(lines: list[str], *, is_vtt: bool) -> list[_Mark]:
     return marks + (_marks_without_times(lines, marks[-1], len(lines), None) if marks and not is_vtt else [])
 
 
-def _times(line: str, *, is_first: bool, frame_ms: float) -> Clocks | None:
-    if plain := _PLAIN_LINE.fullmatch(line):
-        return Clocks(clock_ms("", *plain.group(1, 2, 3, 4)), clock_ms("", *plain.group(5, 6, 7, 8)))
+def _plain_times(match: re.Match[str]) -> Clocks:
+    hours, minutes, seconds, ms, end_hours, end_minutes, end_seconds, end_ms = map(int, match.groups())
+    start = ((hours * 60 + minutes) * 60 + seconds) * 1000 + ms
+    return Clocks(start, ((end_hours * 60 + end_minutes) * 60 + end_seconds) * 1000 + end_ms)
+
+
+def _times(line: str, *, is_first: bool, frame_ms: Callable[[], float]) -> Clocks | None:
     match = _ARROW_LINE.match(line)
     if match is None or _GOES_ON.match(match[11]):
         loose = read_clocks(line, is_first=is_first, frame_ms=frame_ms)
@@ -160,6 +169,8 @@ def _times(line: str, *, is_first: bool, frame_ms: float) -> Clocks | None:
 
 def _index_above(lines: list[str], at: int) -> int | None:
     """Return the cue number above a timing line, with or without blank lines between."""
+    if at and lines[at - 1].isdecimal() and len(lines[at - 1]) <= MAX_INDEX:
+        return int(lines[at - 1])
     above = at - 1
     while above >= 0 and not lines[above].strip():
         above -= 1
@@ -172,12 +183,18 @@ def _index_above(lines: list[str], at: int) -> int | None:
 def _marks_without_times(lines: list[str], last: _Mark, until: int, index: int | None) -> list[_Mark]:
     """Return the cues with only a number, if it continues the previous number and leads to the next."""
     marks: list[_Mark] = []
-    if last.number is None:
+    if last.number is None or index == last.number + 1:
         return marks
     number = last.number + 1
     for at in range(last.at + 2, until - 1):
         line = lines[at].strip()
-        if len(line) <= 7 and line.isdecimal() and int(line) == number and not lines[at - 1].strip() and lines[at + 1]:
+        if (
+            len(line) <= MAX_INDEX
+            and line.isdecimal()
+            and int(line) == number
+            and not lines[at - 1].strip()
+            and lines[at + 1]
+        ):
             marks.append(_Mark(at, Clocks(None, None), number))
             number += 1
     return marks if until == len(lines) or index == number else []

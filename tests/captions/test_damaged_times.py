@@ -176,7 +176,7 @@ def test_events_at_unclear_times_are_counted() -> None:
 
 @pytest.mark.parametrize("line", ["0" * 5000, "00:00:03,500 " * 500, "- " * 5000 + ">", ":" * 5000])
 def test_a_long_line_is_no_line_of_times(line: str) -> None:
-    assert read_clocks(line, is_first=True, frame_ms=40) is None
+    assert read_clocks(line, is_first=True, frame_ms=lambda: 40) is None
     assert parse_captions(around(line).encode(), "srt")
 
 
