@@ -73,7 +73,8 @@ class _Clock(NamedTuple):
 def read_clocks(line: str, *, is_first: bool, frame_ms: Callable[[], float]) -> Clocks | None:
     """Return the times of a line that has nothing else; None for speech.
 
-    `frame_ms` returns the milliseconds of a frame. With `is_first` (the line begins a paragraph or follows a cue number), `mm:ss` and a single time count as well.
+    `frame_ms` returns the milliseconds of a frame. With `is_first` (the line begins a paragraph or follows a cue
+    number), `mm:ss` and a single time count as well.
     """
     if len(line) > LONGEST:
         return None

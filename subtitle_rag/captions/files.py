@@ -150,7 +150,7 @@ def discover(
             yield group
             continue
         try:
-            yield _group(group, languages)
+            yield _group(group, languages, findings.folders)
         except BusyError:
             raise
         except Exception as error:  # an error in one video must not stop the others
@@ -166,7 +166,8 @@ def silent_films(sources: Sequence[Path]) -> list[Video]:
         UsageError: `unsupported_source` for a path that does not exist.
         BusyError: `system_limit` if the system has no file descriptors left.
     """
-    return [_video(path, file) for path, file in _find(sources, ("ko",)).silent.values()]
+    findings = _find(sources, ("ko",))
+    return [_video(path, file, findings.folders) for path, file in findings.silent.values()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,13 +179,14 @@ class _Findings:
     left_out: Counter[tuple[str, str]]
     silent: dict[str, tuple[Path, _DescribedFile]]
     """Films without captions by video."""
+    folders: Folders
 
 
 def _find(sources: Sequence[Path], languages: Sequence[str]) -> _Findings:
-    findings = _Findings({}, Counter(), {})
+    folders = Folders()
+    findings = _Findings({}, Counter(), {}, folders)
     groups, left_out = findings.groups, findings.left_out
     media: list[Path] = []
-    folders = Folders()
     for source in sources:
         try:
             source.stat()
@@ -580,7 +582,7 @@ def _digest(path: str) -> str:
 # --- groups ---
 
 
-def _group(files: dict[Path, _DescribedFile], languages: Sequence[str]) -> CaptionGroup:
+def _group(files: dict[Path, _DescribedFile], languages: Sequence[str], folders: Folders) -> CaptionGroup:
     def language_rank(file: _DescribedFile) -> int:
         is_sign = file.name.is_forced and file.name.language == "und"
         return _language_rank(file.name.language, languages) + 2 * is_sign
@@ -605,7 +607,7 @@ def _group(files: dict[Path, _DescribedFile], languages: Sequence[str]) -> Capti
     candidates = tuple(
         CaptionFile(
             path,
-            _video(path, file),
+            _video(path, file, folders),
             file.name.language,
             file.name.format,
             metadata.details(file.info),
@@ -633,11 +635,11 @@ def _spoken_length(path: Path, name: FileName) -> int:
     return sum(len(cue.text) for cue in cues)
 
 
-def _video(path: Path, file: _DescribedFile) -> Video:
+def _video(path: Path, file: _DescribedFile, folders: Folders) -> Video:
     film, info = file.film, file.info
     nfo = NfoFacts() if info else read_nfo(film)
     published = metadata.published(info) or nfo.published or film_day(film)
-    probe = file.probe or (_probe_beside(film) if published is None and not info else None)
+    probe = file.probe or (_probe_beside(film, folders) if published is None and not info else None)
     return Video(
         id=file.video_id,
         title=_title(path, file, nfo, probe),
@@ -663,10 +665,12 @@ def _channel(file: _DescribedFile, nfo: NfoFacts) -> str:
     return name or printable_path(folder)
 
 
-def _probe_beside(film: Film) -> FilmProbe | None:
+def _probe_beside(film: Film, folders: Folders) -> FilmProbe | None:
     """Return the probe of the film next to captions; None without a film or ffprobe."""
+    if not folders.listing(film.folder).media:
+        return None
     try:
-        media = media_of(film)
+        media = media_of(film, folders)
         return Ffmpeg.find().film(media) if media else None
     except (OSError, AppError):
         logger.info("a film is not looked into", exc_info=True)

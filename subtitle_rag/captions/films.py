@@ -302,18 +302,18 @@ def find_media(video: Video) -> Path | None:
             return media if media.is_file() else None
         name = read_name(source.name)
         film = film_of(folder / source.name, name) if name else None
-        return media_of(film) if film else None
+        return media_of(film, Folders()) if film else None
     except OSError:  # an unmounted disk, for example
         logger.info("a video's folder cannot be read", exc_info=True)
         return None
 
 
-def media_of(film: Film) -> Path | None:
+def media_of(film: Film, folders: Folders) -> Path | None:
     """Return the media file of a film. Raises OSError."""
     stems = {nfc(film.stem), nfc(film.written_stem)}
     with os.scandir(film.folder) as entries:
         files = [Path(entry.path) for entry in entries if _is_media_of(nfc(entry.name), stems) and entry.is_file()]
-    if not files and (release := _list(film.folder).release_of(film)):
+    if not files and (release := folders.listing(film.folder).release_of(film)):
         return film.folder / release[3]
     return min(files, key=lambda path: (path.suffix.lower() in SOUND, path.name), default=None)
 

@@ -8,6 +8,7 @@ import pytest
 
 from subtitle_rag.base.domain.events import FileNotice
 from subtitle_rag.base.domain.values import Chapter
+from subtitle_rag.captions import films
 from subtitle_rag.captions.files import discover, silent_films
 from subtitle_rag.captions.films import find_media
 from tests.support.cases import cases
@@ -159,3 +160,17 @@ def test_a_program_is_no_film(tmp_path: Path) -> None:
     put(tmp_path, "app.ts", text="export const x = 1;\n" * 20)
     (tmp_path / "녹화.ts").write_bytes((b"G" + bytes(187)) * 3)
     assert [video.title for video in silent_films([tmp_path])] == ["녹화"]
+
+
+def test_a_folder_of_captions_alone_is_listed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    listed: list[Path] = []
+    list_folder = films._list
+
+    def counting(folder: Path) -> films._Listing:
+        listed.append(folder)
+        return list_folder(folder)
+
+    monkeypatch.setattr(films, "_list", counting)
+    put(tmp_path, *(f"강연 {word}.srt" for word in "가나다라마바사"))
+    assert len(groups(tmp_path)) == 7
+    assert len(listed) == 1
