@@ -85,7 +85,7 @@ class WordCandidates:
             if len(form) >= (MIN_LATIN_LETTERS if form.isascii() else MIN_MISHEARD_LETTERS) and form.isalpha()
         ]
         last = typed.last_word
-        spelled = dict(_other_spellings(entered, typed.words, vocabulary))
+        spelled = dict(_other_spellings(entered, typed, vocabulary))
         spelled_forms = {form for form, forms in spelled.items() if not counts.keys().isdisjoint(forms)}
         relating = [form for form in typed.relating if form not in counts and form not in spelled_forms]
         return cls(
@@ -244,14 +244,14 @@ def _is_latin_word(word: str) -> bool:
 
 
 def _other_spellings(
-    entered: Iterable[str], words: Sequence[str], vocabulary: Vocabulary
+    entered: Iterable[str], typed: TypedText, vocabulary: Vocabulary
 ) -> Iterator[tuple[str, list[str]]]:
     """Yield typed forms, words, and joined Latin words, each with its other spellings."""
-    latin = [word for word in words if _is_latin_word(word)]
+    latin = [word for word in typed.words if _is_latin_word(word)]
     joined = {word: last - first + 1 for word, first, last in joined_words(latin) if word not in latin}
     for word in dict.fromkeys((*joined, *entered)):
         # only the table has names of three words or more
-        has_sound = _is_latin_word(word) and joined.get(word, 2) == 2
+        has_sound = _is_latin_word(word) and joined.get(word, 2) == 2 and word not in typed.acronyms
         yield word, [*_respelled(word), *(vocabulary.by_sound(word) if has_sound else ())]
 
 

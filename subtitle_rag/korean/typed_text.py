@@ -26,6 +26,7 @@ _REQUEST = re.compile(
     rf"|(?:총\s+)?(?:몇\s?(?:번|회|군데|편)\S*|어디(?:서|에서?)?|언제|얼마나)\s+{_APPEARS})[?.!\s]*$"
 )
 """The request after the subject of a query: 치킨 먹는 장면, 치킨이 몇 번 나와?"""
+_ACRONYM = re.compile(r"(?<![A-Za-z\d])[A-Z]{2,3}(?![A-Za-z\d])")
 _COUNTED = re.compile(r"-?\d+(?:[./]\d+)?\D{0,4}")
 """A number, with or without its counter: 21살, -10도, 1/3."""
 
@@ -58,6 +59,11 @@ class TypedText:
         """The last word, which may be unfinished; "" for a single Latin letter or a number."""
         last = self.words[-1] if self.words else ""
         return "" if (last.isascii() and len(last) < 2) or last[0].isdigit() else last
+
+    @cached_property
+    def acronyms(self) -> frozenset[str]:
+        """Words of two or three capitals, in small letters: they are read letter by letter."""
+        return frozenset(map(str.lower, _ACRONYM.findall(self.text)))
 
     @cached_property
     def units(self) -> frozenset[str]:

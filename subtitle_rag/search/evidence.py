@@ -10,6 +10,10 @@ LONG, ENOUGH_OF_LONG = 5, 0.6
 """Words from which a query is a description; there one fairly rare word is enough. See `docs/dev/typed-words.md`."""
 CERTAIN_SHARE = 0.6
 """Share of a short query from which its words count as an answer even if the encoder finds nothing close."""
+ENDS_AT = 0.55
+"""Least part of the best window's focus at which a short query's list goes on in other videos."""
+SAME_TALK = 0.9
+"""Part of the best focus from which a window's whole video is about the query."""
 TITLED = 0.5
 """Extra weight of a word found only in the title: the whole video is about it."""
 
@@ -27,6 +31,8 @@ class Coverage(NamedTuple):
     """Part of the best score added to the window's own; the full share for a negated word (안 매운) said as such."""
     is_certain: bool = True
     """Whether words that are enough need no support by meaning."""
+    focus: float = 1.0
+    """Share of a short query, each word weighted by the square of its rarity: a common word alone is no answer."""
 
 
 def is_enough(rarities: list[float], mass: float, titled: float = 0.0, *, has_unknown: bool = False) -> bool:
@@ -42,6 +48,14 @@ def is_enough(rarities: list[float], mass: float, titled: float = 0.0, *, has_un
 def is_certain(rarities: list[float], share: float) -> bool:
     """Return whether enough words of a query with the given `rarities` answer it without support by meaning."""
     return _is_long(rarities) or share >= CERTAIN_SHARE
+
+
+def focus(rarities: list[float], said: list[float]) -> float:
+    """Return the share of a query with the given `rarities`, of which a window says these parts; 1 for a long query."""
+    total = sum(rarity**2 for rarity in rarities)
+    if _is_long(rarities) or not total:
+        return 1.0
+    return sum(rarity**2 * part for rarity, part in zip(rarities, said, strict=True)) / total
 
 
 def _is_long(rarities: list[float]) -> bool:

@@ -14,7 +14,7 @@ from itertools import chain, islice
 from subtitle_rag.base.vectors.named_vectors import PIECES
 from subtitle_rag.base.vectors.points import DenseVector, Hit
 from subtitle_rag.captions.windows import OVERLAP_MS
-from subtitle_rag.search.evidence import Coverage
+from subtitle_rag.search.evidence import ENDS_AT, SAME_TALK, Coverage
 
 RRF_K = 60
 """Cormack, Clarke & Buettcher 2009, "Reciprocal Rank Fusion outperforms Condorcet"."""
@@ -320,6 +320,8 @@ def carried(ranked: Sequence[Ranked], candidates: Candidates) -> list[Ranked]:
 
     Parts of words and particles support no window. If no window has enough of the query's words, only windows above
     the strict floor of meaning remain; if just enough, at least one window must be above it.
+
+    The list of a short query ends where windows of other videos say much less of it than the best one.
     """
     evidence = candidates.evidence
     if not evidence:
@@ -340,7 +342,19 @@ def carried(ranked: Sequence[Ranked], candidates: Candidates) -> list[Ranked]:
     def says_or_is_beside(entry: Ranked) -> bool:
         return any((entry.video_id, entry.ordinal + step) in saying for step in (-1, 0, 1))
 
-    return [entry for entry in ranked if cosine(entry) >= candidates.floor or says_or_is_beside(entry)]
+    kept = [entry for entry in ranked if cosine(entry) >= candidates.floor or says_or_is_beside(entry)]
+    if candidates.is_question:
+        return kept
+
+    def focus(entry: Ranked) -> float:
+        return evidence[entry.window_id].focus if entry.window_id in evidence else 0.0
+
+    best = max(map(focus, kept), default=0.0)
+    talks = {entry.video_id for entry in kept if focus(entry) >= SAME_TALK * best}
+    close = {entry.window_id for entry in near} if candidates.floors is not None else set()
+    return [
+        entry for entry in kept if entry.video_id in talks or focus(entry) >= ENDS_AT * best or entry.window_id in close
+    ]
 
 
 Spans = Callable[[Collection[str]], Mapping[str, tuple[int, int]]]

@@ -8,13 +8,14 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from operator import mul
 from typing import NamedTuple
 
 from subtitle_rag.base.domain.values import NEGATED
 from subtitle_rag.korean.lexical import LexicalQuery
 from subtitle_rag.korean.morphemes import folded, key, squeezed
 from subtitle_rag.korean.pronunciation import is_hangul
-from subtitle_rag.search.evidence import Coverage, is_certain, is_enough
+from subtitle_rag.search.evidence import Coverage, focus, is_certain, is_enough
 from subtitle_rag.search.fusion import Ranked, RetrieverScore
 from subtitle_rag.search.reasons import FoundWord
 from subtitle_rag.search.window_reads import Windows
@@ -25,8 +26,8 @@ SAID_SHARE = 0.2
 """Part of the best score that a window with all of the query gains; see `docs/dev/evaluation.md`."""
 
 NO_COVERAGE = Coverage(BORROWED, 0.0, False)
-HEARD, INSTEAD = 0.8, 0.5
-"""Weight of a word by sound, and of any other substitute: a related word, a part, a two-letter word by sound."""
+HEARD, INSTEAD, PART = 0.8, 0.5, 0.25
+"""Weight of a word by sound, of a related word or a two-letter word by sound, and of a part of the word."""
 
 
 class TypedWord(NamedTuple):
@@ -119,33 +120,32 @@ class OwnWords:
         for id in ids:
             text, lines, context = texts.get(id, ""), forms.get(id, ""), squeezed(contexts.get(id, ""))
             title = titles.get(places[id][0], "") if id in places else ""
-            mass = titled = 0.0
+            said, titled = [], 0.0
             is_said, is_heard, is_written, is_negated = True, True, bool(context), False
             for typed in self._words:
                 word, rarity = typed.word, self._rarities[typed.word]
+                said.append(1.0)
                 if self._is_said(typed, text, lines):
-                    mass += rarity
                     is_negated |= word in self._negated
                     continue
                 is_said = False
                 in_context = bool(context) and _is_written(word, typed.forms, context)
                 is_written &= in_context
                 if self._is_heard(word, lines):
-                    mass += rarity
                     continue
                 is_heard = False
                 if in_context:
-                    mass += rarity
-                elif any(says_letters(letters, title) for letters in self._letters[word]):
-                    mass += rarity
+                    continue
+                if any(says_letters(letters, title) for letters in self._letters[word]):
                     titled += rarity
                 else:
-                    mass += rarity * self._borrowed(word, lines)
+                    said[-1] = self._borrowed(typed, lines)
             rank = IN_TEXT if is_said else WITH_CONTEXT if is_written else BY_SOUND if is_heard else BORROWED
+            mass = sum(map(mul, rarities, said))
             share = mass / total if total else 1.0
             lift = share if is_negated else SAID_SHARE * share
             is_answer = is_enough(rarities, mass, titled, has_unknown=self._has_unknown)
-            evidence[id] = Coverage(rank, share, is_answer, lift, is_certain(rarities, share))
+            evidence[id] = Coverage(rank, share, is_answer, lift, is_certain(rarities, share), focus(rarities, said))
         return evidence
 
     def _titles(self, video_ids: Collection[str]) -> dict[str, str]:
@@ -172,9 +172,12 @@ class OwnWords:
         """Return whether a text has, by sound, a word that the library spells in the other alphabet only."""
         return any(all(f"\n{part}\n" in lines for part in form.split()) for form in self._by_sound.get(word, ()))
 
-    def _borrowed(self, word: str, lines: str) -> float:
-        """Return the weight of a word's best substitute in a text."""
-        substitutes = self._substitutes[word]
+    def _borrowed(self, typed: "TypedWord", lines: str) -> float:
+        """Return the weight of a word's best substitute in a text; all its parts together are the word."""
+        parts = typed.forms - {typed.word}
+        if len(parts) > 1 and all(len(part) > 1 and f"\n{part}\n" in lines for part in parts):
+            return 1.0
+        substitutes = self._substitutes[typed.word]
         return max((worth for form, worth in substitutes if f"\n{form}\n" in lines), default=0.0)
 
 
@@ -197,7 +200,8 @@ def _substitutes(typed: Sequence[TypedWord], lexical: LexicalQuery) -> dict[str,
     Another spelling has full weight. A two-letter word by sound weighs less, as many words sound like it.
     """
     substitutes = {
-        each.word: [(form, INSTEAD) for form in each.forms if len(form) > 1 or len(each.forms) == 1] for each in typed
+        each.word: [(form, _form_worth(form, each)) for form in each.forms if len(form) > 1 or len(each.forms) == 1]
+        for each in typed
     }
     for form, (word, kind) in lexical.variants.items():
         is_long = len(word) > 2 and is_hangul(form) == is_hangul(word)
@@ -205,6 +209,13 @@ def _substitutes(typed: Sequence[TypedWord], lexical: LexicalQuery) -> dict[str,
         if word in substitutes:
             substitutes[word].append((form, 1.0 if lexical.words_by_form.get(form) == word else worth))
     return substitutes
+
+
+def _form_worth(form: str, typed: TypedWord) -> float:
+    """Return the weight of one form of a word: all of it in other letters (BTS for 비티에스), less for a part."""
+    if form.isascii() != typed.word.isascii():
+        return 1.0
+    return PART if form != typed.word and form in typed.word and len(typed.forms) > 1 else INSTEAD
 
 
 class _Traces(NamedTuple):

@@ -29,7 +29,8 @@ VIDEOS = {
 
 
 def found(made: Searchable, query: str) -> tuple[Scene, ...]:
-    return made.searcher.search(parse_query(query), rerank=False).scenes
+    """Return the scenes as for a question, whose list does not end where scenes say less."""
+    return made.searcher.search(parse_query(query), rerank=False, is_question=True).scenes
 
 
 @cases(
@@ -58,6 +59,11 @@ def test_the_plain_word_is_neither_marked_nor_called_said(made: Searchable) -> N
 def test_the_whole_negation_is_marked(made: Searchable) -> None:
     first = found(made, "안 매운 치킨")[0]
     assert "맵지 않은" in {first.text[start:end] for start, end in first.highlights}
+
+
+def test_the_list_of_a_negated_word_ends_before_the_plain_one(made: Searchable) -> None:
+    scenes = made.searcher.search(parse_query("안 매운 치킨"), rerank=False).scenes
+    assert {scene.video.id for scene in scenes} == {NEGATED.id}
 
 
 @pytest.mark.parametrize("query", ["안 매운", "매운 거 말고"])

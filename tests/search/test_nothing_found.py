@@ -1,11 +1,12 @@
 """What nobody says is not found: neither pieces of words nor particles nor letters inside other words carry a scene."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
 from subtitle_rag.korean.morphemes import Analyzer
-from subtitle_rag.search.evidence import Coverage
+from subtitle_rag.search.evidence import Coverage, focus
 from subtitle_rag.search.fusion import Candidates, Ranked, carried
 from subtitle_rag.search.own_words import BORROWED
 from subtitle_rag.search.query import parse_query
@@ -22,6 +23,7 @@ TALKS = {
         ["더 걸어가면 이기는 거예요", "도서관에서 만났어요"],
         ["일을 이루어 냈어요"],
         ["골짜기로 내려가면 물소리가 커요"],
+        ["가슴을 찌를 듯한 말이었어요"],
     ],
     DESK: [
         ["양념치킨을 시켜 놓고 서랍을 비웠어요"],
@@ -47,6 +49,7 @@ def find(made: Searchable, query: str) -> SearchResult:
     "query",
     [
         "hdf5",  # pdf and 5
+        "GIL",  # letters, not the sound 찌를
         "레더",  # 더
         "경복궁에서",  # 에서
         "민주주의에서",
@@ -102,3 +105,20 @@ def test_a_query_without_scenes_is_offered_without_what_nobody_says(made: Search
     offers = suggest_queries(made.searcher, made.library, "고양이 중성화 의자")
     assert [(each.kind, each.query, each.changed) for each in offers] == [("words", "의자", "고양이 중성화")]
     assert offers[0].scenes == 1
+
+
+def test_a_short_query_ends_where_other_videos_say_only_its_commoner_word() -> None:
+    shares = {"both": 1.0, "same talk": 0.2, "rare": 0.7, "common": 0.3}
+    videos = {"both": "a", "same talk": "a", "rare": "b", "common": "c"}
+    ranked = [Ranked(id, videos[id], at * 5, 1.0 - at / 10, {}) for at, id in enumerate(shares)]
+    candidates = Candidates(
+        positions={entry.window_id: (entry.video_id, entry.ordinal) for entry in ranked},
+        evidence={id: Coverage(BORROWED, 0.6, is_enough=True, focus=shares[id]) for id in shares},
+    )
+    assert [entry.window_id for entry in carried(ranked, candidates)] == ["both", "same talk", "rare"]
+    assert carried(ranked, replace(candidates, is_question=True)) == ranked
+
+
+def test_a_common_word_of_a_description_carries_its_windows() -> None:
+    assert focus([1.0, 0.3], [0.0, 1.0]) == pytest.approx(0.083, abs=0.001)
+    assert focus([1.0, 0.3, 0.3, 0.3, 0.3], [0.0, 1.0, 0.0, 0.0, 0.0]) == 1.0
