@@ -22,7 +22,7 @@ find_python() {
     fi
   done
   say "subtitle-rag needs Python 3.11 or newer, and none was found. Install it, or set PYTHON=/path/to/python3." \
-    "Python 3.11 이상이 있어야 하는데 찾지 못했습니다. 설치하거나, PYTHON=/경로/python3 으로 알려 주십시오."
+    "Python 3.11 이상이 있어야 하는데 찾지 못했습니다. 설치하거나, PYTHON=/경로/python3 으로 알려 주세요."
   return 1
 }
 

@@ -1,6 +1,7 @@
 """Hatchling's hooks: the project's addresses, and the compiled Korean catalogue in the wheel."""
 
 import runpy
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ class AddressesHook(MetadataHookInterface):  # type: ignore[misc, unused-ignore]
 
     def update(self, metadata: dict[str, Any]) -> None:
         """Fill in the `dynamic` fields of `pyproject.toml`."""
+        if sys.version_info < (3, 11):  # noqa: UP036 - pip 23.0 complains of the first dependency that needs it
+            raise SystemExit(f"subtitle-rag needs Python 3.11 or newer; this is {sys.version.split()[0]}.")
         home = self.config["home"]
         metadata["urls"] = {name: home + page for name, page in PAGES.items()}
         metadata["readme"]["text"] = metadata["readme"]["text"].replace("(HOME/", f"({home}/")

@@ -33,6 +33,7 @@ print(json.dumps({each.name: each.version for each in distributions()}))
 """
 WAYS = ("pip", "sdist", "uv", "uv tool", "pipx with pip", "pipx with uv")
 OTHERS = ("3.12", "3.13", "3.14")
+TOO_OLD = "3.10"
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,20 @@ def tools(root: Path) -> Path:
     done([sys.executable, "-m", "venv", str(root / "tools")], variables)
     done([str(root / "tools" / "bin" / "python"), "-m", "pip", "install", "--quiet", "uv", "pipx"], variables)
     return root / "tools" / "bin"
+
+
+def python_of(version: str) -> str | None:
+    """Return the interpreter of a version, if there is one that starts."""
+    with suppress(OSError):
+        found = subprocess.run(
+            [f"python{version}", "-c", "import sys; print(sys.executable)"],
+            capture_output=True,
+            text=True,
+            env=started_environment(),
+            check=False,
+        )
+        return None if found.returncode else found.stdout.strip()
+    return None
 
 
 def kept() -> dict[str, str]:
@@ -255,25 +270,38 @@ def test_other_pythons_that_are_here_run_it(
 ) -> None:
     tried = []
     for version in OTHERS:
-        base = f"python{version}"
-        with suppress(OSError):
-            found = subprocess.run(
-                [base, "-c", "import sys; print(sys.executable)"],
-                capture_output=True,
-                text=True,
-                env=started_environment(),
-                check=False,
-            )
-            if found.returncode:
-                continue
-            installer = f"pip of {version}"
-            copy = made(installer, root, tools, dist, found.stdout.strip())
-            try:
-                scenes = json.loads(copy.command("demo", "--json"))["result"]["scenes"]
-                assert any("치킨" in scene["text"] for scene in scenes)
-                copy.result("index", sample(copy))
-                assert frame(copy, "영상 9편", [CTRL_Q]) == 0
-            finally:
-                end_hosts([copy.home / "data" / "index", copy.home / "cache" / "demo" / "data" / "index"])
-            tried.append(version)
+        if (base := python_of(version)) is None:
+            continue
+        installer = f"pip of {version}"
+        copy = made(installer, root, tools, dist, base)
+        try:
+            scenes = json.loads(copy.command("demo", "--json"))["result"]["scenes"]
+            assert any("치킨" in scene["text"] for scene in scenes)
+            copy.result("index", sample(copy))
+            assert frame(copy, "영상 9편", [CTRL_Q]) == 0
+        finally:
+            end_hosts([copy.home / "data" / "index", copy.home / "cache" / "demo" / "data" / "index"])
+        tried.append(version)
     record_testsuite_property("pythons", ", ".join(tried) or "that of the tests alone")
+
+
+def test_a_python_that_is_too_old_is_told_which_is_wanted(
+    root: Path, tools: Path, dist: tuple[Path, Path], record_testsuite_property: Callable[[str, object], None]
+) -> None:
+    base = python_of(TOO_OLD)
+    record_testsuite_property("too old", base or "none is here")
+    if base is None:
+        return
+    variables = bare(root, tools, "too old")
+    folder = Path(variables["HOME"]) / "environment"
+    done([base, "-m", "venv", str(folder)], variables)
+    refused = subprocess.run(
+        [str(folder / "bin" / "python"), "-m", "pip", "install", str(dist[0])],
+        capture_output=True,
+        encoding="utf-8",
+        env=variables,
+        cwd=variables["HOME"],
+        check=False,
+    )
+    assert refused.returncode
+    assert re.search(r"Python 3\.11 or newer|requires a different Python: \S+ not in '>=3\.11'", refused.stderr)
