@@ -12,8 +12,10 @@ from subtitle_rag.base.domain.values import Video
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.search.scenes import Scene
 from subtitle_rag.sharing import player
+from subtitle_rag.tui.keys.keymap import acts_of
 from subtitle_rag.tui.screens.answer.answer_screen import AnswerScreen
 from subtitle_rag.tui.screens.dialogs.player_screen import PlayerScreen
+from subtitle_rag.tui.shared.conversation import QuestionTurn
 from subtitle_rag.tui.shared.messages import PlayersFound
 from tests.tui.conftest import (
     AppPilot,
@@ -136,6 +138,8 @@ class TestChoosing:
         async with running(app_of(scenes=[scene()])) as (app, pilot):
             screen = AnswerScreen(app.context)
             await app.push_screen(screen)
+            assert not {"scene.play-with", "scene.mark", "scene.copy", "app.transcript"} & set(acts_of(screen))
+            screen.page.dialogue.restart([QuestionTurn("?")])
             await run_command(pilot, "scene.play-with")
             await settle(pilot)
             assert toasts(app) == ["No scene is chosen yet."]

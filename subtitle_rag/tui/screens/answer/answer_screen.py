@@ -39,7 +39,6 @@ class AnswerScreen(BaseScreen):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]  # noqa: RUF012 - Textual declares it so
     VERTICAL_BREAKPOINTS = [(0, "-short"), (24, "-tall")]  # noqa: RUF012 - Textual declares it so
     AUTO_FOCUS = "#question"
-    shows_videos = True
     FOOTER = "screen.enter scene.mark app.transcript app.ask scene.copy screen.back app.help"
     BINDINGS: ClassVar[list[BindingType]] = [
         worded(
@@ -73,6 +72,10 @@ class AnswerScreen(BaseScreen):
         yield KeyBar()
 
     @property
+    def shows_videos(self) -> bool:
+        return bool(self.page.dialogue.turns)
+
+    @property
     def in_recent(self) -> bool:
         return self.page.recent.has_focus
 
@@ -99,6 +102,8 @@ class AnswerScreen(BaseScreen):
     def allows(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "take":  # in the list, Enter opens an answer
             return not self.in_recent
+        if action in ("scene", "copy", "again"):
+            return bool(self.page.dialogue.turns)
         return super().allows(action, parameters)
 
     def action_take(self) -> None:
