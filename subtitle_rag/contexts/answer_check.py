@@ -8,7 +8,7 @@ from subtitle_rag.base.domain.values import Video, Window, nfc
 from subtitle_rag.contexts.claims import Said, claim_text
 from subtitle_rag.contexts.cleaning import MAX_CONTEXT, clean_context
 from subtitle_rag.contexts.context_prompt import MAX_SUMMARY, SUMMARY_SENTENCES
-from subtitle_rag.contexts.context_text import COPY, ELSEWHERE, GENERAL, SAME, UNRELATED
+from subtitle_rag.contexts.context_text import COPY, ELSEWHERE, GENERAL, OPPOSITE, SAME, UNRELATED
 from subtitle_rag.contexts.copied_text import SourceTexts
 from subtitle_rag.contexts.grounding import doubts
 from subtitle_rag.contexts.sentence_filters import (
@@ -30,6 +30,7 @@ UNRELATED_REMINDER = "이 영상에서 실제로 말하는 내용을 쓰세요."
 COPY_REMINDER = "자막이나 지시문을 옮겨 적지 말고 자기 말로 쓰세요."
 ELSEWHERE_REMINDER = "다른 구간의 내용입니다. 이 구간에서 말하는 내용을 쓰세요."
 GENERAL_REMINDER = "어느 구간에나 맞는 말입니다. 이 구간에만 있는 이름과 내용을 쓰세요."
+OPPOSITE_REMINDER = "자막과 반대되는 말은 고쳐 쓰세요: {words}."
 REFUSED = frozenset({"number", "name"})
 """Kinds of doubts about things that are certainly nowhere in the video."""
 REMINDER_WORDS = 40
@@ -109,6 +110,7 @@ class AnswerCheck:
         self._glossary = library.contexts.glossary(video.channel_id)
         self._transcript = " ".join(window.text for window in windows)
         self._analyzer = analyzer
+        self._windows = windows
         self._numbers = {window.id: number for number, window in enumerate(windows)}
         self._fit = WindowFit([window.text for window in windows], content_stems(nfc(" ".join(prompt_texts))))
         self._said = Said(
@@ -225,6 +227,9 @@ class AnswerCheck:
         at = self._numbers.get(window.id) if window else None
         if at is None:
             return claims
+        around = claim_text(" ".join(each.text for each in self._windows[max(0, at - 1) : at + 2]))
+        said = Said(around, *self._analyzer.tagged([around]))
+        claims += tuple((OPPOSITE, word) for word in said.turned(spoken, tags))
         if self._fit.is_of_another(at, spoken, tags):
             return (*claims, (ELSEWHERE, text))
         return (*claims, (GENERAL, text)) if self._fit.says_nothing(at, spoken, tags) else claims
@@ -236,8 +241,10 @@ def _fault_reminder(doubt_pairs: Doubts) -> str:
     for kind, reminder in _REMINDERS.items():
         if kind in kinds:
             return reminder
-    words = ", ".join(text for kind, text in doubt_pairs if kind in REFUSED)
-    return UNGROUNDED_REMINDER.format(words=words[:REMINDER_WORDS]) if words else ""
+    for reminder, of_reminder in ((UNGROUNDED_REMINDER, REFUSED), (OPPOSITE_REMINDER, {OPPOSITE})):
+        if words := ", ".join(text for kind, text in doubt_pairs if kind in of_reminder):
+            return reminder.format(words=words[:REMINDER_WORDS])
+    return ""
 
 
 def known_text(library: Library, video: Video, windows: Sequence[Window]) -> str:

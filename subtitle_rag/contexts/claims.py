@@ -44,6 +44,8 @@ NEAR = 0.4
 """Weight of a word in the previous clause, which often has the topic of a sentence."""
 SUBJECT_REACH = 3
 """Clauses for which a subject lasts."""
+VERB_REACH = 12
+"""Characters from a duration to its verb."""
 ONLY_REACH = 4
 """Words before a predicate that may have its 밖에."""
 HEARD_LETTERS, HEARD_STEP = 5, 3
@@ -71,6 +73,8 @@ _LIGHT = frozenset(
     ("하", "되", "말하", "이야기하", "얘기하", "보", "주", "가지", "대하", "위하", "통하", "그렇", "이렇")
 )
 """Verbs that take their meaning from another word, or report speech."""
+_ENDINGS = ("E", "VX", "XS")
+"""Parts of speech after the stem of a predicate."""
 _EATEN, _ALL = frozenset(("먹", "마시", "비우")), frozenset(("다", "모두", "전부", "싹"))
 """Verbs that with one of these adverbs mean that nothing is left."""
 _NEGATIONS = frozenset(("안", "못"))
@@ -201,6 +205,10 @@ class _Clause:
     """Whether each predicate is negated, and its text."""
     starts: dict[str, int] = field(default_factory=dict)
     """Position of each predicate."""
+    modifying: set[str] = field(default_factory=set)
+    """Predicates before the noun that they belong to: 작은 집."""
+    supposed: set[str] = field(default_factory=set)
+    """Predicates of conditions and expectations."""
     quantities: list[_Quantity] = field(default_factory=list)
     than: str = ""
     """The noun before 보다."""
@@ -217,17 +225,24 @@ class _Clause:
     counted: frozenset[str] = frozenset()
     spelled: str = ""
 
-    def put(self, form: str, start: int, text: str, *, negated: bool) -> None:
-        """Add a predicate."""
-        self.predicates[key(form)] = negated, text
-        self.starts[key(form)] = start
+    def put(self, form: str, start: int, text: str, following: Sequence[TaggedWord], *, negated: bool) -> None:
+        """Add a predicate; `following` has the words after it."""
+        form = key(form)
+        self.predicates[form] = negated, text
+        self.starts[form] = start
+        endings = [*takewhile(lambda word: word.tag.startswith(_ENDINGS), following)]
+        after = following[len(endings)].form if len(endings) < len(following) else ""
+        if any(word.tag == "ETM" for word in endings) and after != "수":
+            self.modifying.add(form)
+        if any(word.form.endswith("면") or (word.form in ("ᆯ", "을") and after != "수") for word in endings):
+            self.supposed.add(form)
 
     def verbs_of(self, noun: _Noun) -> list[str]:
         """Return the predicates that a noun may belong to: all after a topic, otherwise the next one."""
         after = sorted(
             (form for form in self.predicates if self.starts[form] > noun.start), key=self.starts.__getitem__
         )
-        return after if noun.role in _TOPICS else after[:1]
+        return [form for form in after if form not in self.modifying] if noun.role in _TOPICS else after[:1]
 
 
 def claim_text(text: str) -> str:
@@ -260,13 +275,9 @@ class Said:
 
     def verdict(self, text: str, tags: Sequence[TaggedWord]) -> Verdict:
         """Return the unsupported claims of a sentence."""
-        clauses = _clauses(text, tags)
+        clauses = _settled(_clauses(text, tags))
         forms = frozenset().union(*(clause.forms for clause in clauses))
         missing = [*self._missing_numbers(text, clauses), *self._missing_names(text, tags)]
-        told = {(form, negated) for clause in clauses for form, (negated, _text) in clause.predicates.items()}
-        both = {form for form, negated in told if (form, not negated) in told}
-        for clause in clauses:
-            clause.predicates = {form: each for form, each in clause.predicates.items() if form not in both}
         otherwise = [word for clause in clauses for word in self._said_otherwise(clause, forms)]
         otherwise += [
             noun.text
@@ -277,6 +288,15 @@ class Said:
         otherwise += self._other_order(clauses)
         otherwise = [word for word in otherwise if word not in missing]
         return Verdict(tuple(dict.fromkeys(missing)), tuple(dict.fromkeys(otherwise)))
+
+    def turned(self, text: str, tags: Sequence[TaggedWord]) -> list[str]:
+        """Return the predicates of a sentence of which the text says the opposite."""
+        return [
+            word
+            for clause in _settled(_clauses(text, tags))
+            for predicate, (negated, word) in clause.predicates.items()
+            if self._is_negated_otherwise(predicate, negated, clause)
+        ]
 
     def strange_names(self, tags: Sequence[TaggedWord]) -> list[str]:
         """Return the names that are certainly missing: those in the dictionary or table.
@@ -425,7 +445,8 @@ class Said:
 
     def _with_verb(self, quantity: _Quantity, clause: _Clause, of_unit: Sequence[int]) -> list[int]:
         """Return the only clause with the verb of a quantity, if the text says the quantity of something else."""
-        after = sorted((start, form) for form, start in clause.starts.items() if start > quantity.start)
+        reach = range(quantity.start, quantity.start + VERB_REACH)
+        after = sorted((start, form) for form, start in clause.starts.items() if start in reach)
         having = [at for at in of_unit if after and after[0][1] in self._clauses[at].predicates]
         own = [at for at in of_unit if any(other.values & quantity.values for other in self._clauses[at].quantities)]
         around = {near for at in own for near in (at - 1, at, at + 1) if near == at or near not in of_unit}
@@ -433,25 +454,49 @@ class Said:
         return having if own and len(having) == 1 and is_other else []
 
     def _is_negated_otherwise(self, predicate: str, negated: bool, clause: _Clause) -> bool:
-        having = [at for at, each in enumerate(self._clauses) if predicate in each.predicates and not each.asks]
+        having = [
+            at
+            for at, each in enumerate(self._clauses)
+            if predicate in each.predicates and not (each.asks or predicate in each.supposed)
+        ]
         others = (clause.words | clause.counted) - {predicate}
         is_told = len(predicate) > 1 and len(having) == 1 and predicate not in _OPPOSED
-        best = self._best(others, having) if others and not is_told else having
+        best = self._best(others, having)
+        if is_told or not others:
+            best = having
+        elif not best and predicate not in _OPPOSED:
+            best = self._of_subject(predicate, clause, having)
         if predicate in _OPPOSED and not any(len(others & self._clauses[at].forms) > 1 for at in best):
             best = [at for at in having if any(abs(at - each) <= 1 for each in best)]  # slow at first, then fast
-        if predicate in _OPPOSED and clause.nouns:
-            best = [at for at in best if self._is_about(at, clause)]
+        if clause.nouns or clause.leads:
+            best = [at for at in best if self._is_about(at, clause, predicate)]
         there = [self._clauses[at] for at in best]
         return bool(there) and all(
-            each.predicates[predicate][0] != negated and not _is_turned(clause, each) for each in there
+            each.predicates[predicate][0] != negated
+            and not (negated and any(told for told, _text in each.predicates.values()))  # presses: no such feeling
+            and not _is_turned(clause, each)
+            for each in there
         )
 
-    def _is_about(self, at: int, clause: _Clause) -> bool:
-        """Whether a clause of the text, or the one before it, has a noun of the sentence's clause, or compares too."""
-        around = frozenset().union(*(each.forms for each in self._clauses[max(0, at - 1) : at + 1]))
+    def _of_subject(self, predicate: str, clause: _Clause, having: Sequence[int]) -> list[int]:
+        """Return the clauses that say a predicate of the noun before it, if that is its subject."""
+        before = [noun for noun in clause.nouns if noun.is_whole and noun.end <= clause.starts[predicate]]
+        subject = before[-1].form if before and before[-1].role in ("이", "가") else ""
+        return [at for at in having if any(noun.form == subject for noun in self._clauses[at].nouns)]
+
+    def _is_about(self, at: int, clause: _Clause, predicate: str) -> bool:
+        """Whether a clause of the text, or the one before it, has a noun of the sentence's clause, or compares too.
+
+        A short verb says something only with the noun before it: 보풀이 나다.
+        """
+        if len(predicate) == 1 or predicate == "나오":
+            before = [noun for noun in clause.nouns if noun.is_whole and noun.end <= clause.starts[predicate]]
+            if before and at not in self._places(before[-1].form):
+                return False
+        nouns = {noun.form for noun in clause.nouns} or {lead.form for lead, _spelled in clause.leads.values() if lead}
         leads = {lead.form for lead, _spelled in self._clauses[at].leads.values() if lead}
-        nouns = {noun.form for noun in clause.nouns}
-        return bool(nouns & (around | leads)) or bool(clause.than and self._clauses[at].than)
+        is_near = bool(nouns & leads) or any({at - 1, at} & self._places(noun) for noun in nouns)
+        return is_near or bool(clause.than and self._clauses[at].than)
 
     def _has_other_noun(self, noun: _Noun, clause: _Clause, sentence: Collection[str]) -> bool:
         """Whether clauses about the same thing have another noun in this noun's role, and the noun is elsewhere."""
@@ -528,11 +573,11 @@ class Said:
             return False
         if kind := _LEADS.get(noun.role):
             lead, spelled = there.leads.get(kind) or there.leads.get("은") or (None, "")
-            if lead is None or (noun.is_name and not lead.is_name and not is_sure) or lead.form in noun.text:
+            if lead is None or not (is_sure or (noun.is_name and lead.is_name)) or lead.form in noun.text:
                 return False
             if letters(noun.text) in spelled:
                 return False
-            return lead.form != noun.form and lead.form not in (clause.forms if noun.is_name else sentence)
+            return lead.form != noun.form and lead.form not in (clause.forms if lead.is_name else sentence)
         rivals = [other for other in there.nouns if _same_role(other.role, noun.role) and other.is_whole]
         return bool(rivals) and not any(other.form in clause.forms for other in rivals)
 
@@ -563,6 +608,15 @@ class Said:
             if one and two and min(one) > max(two):
                 is_told = "before" in self._clauses[two[-1]].marks | self._clauses[one[0]].marks
                 yield from (text for _negated, text in [*first.predicates.values()][:1] if not is_told)
+
+
+def _settled(clauses: list[_Clause]) -> list[_Clause]:
+    """Return a sentence's clauses without the predicates that it says both ways: 켜고 끄다."""
+    told = {(form, negated) for clause in clauses for form, (negated, _text) in clause.predicates.items()}
+    both = {form for form, negated in told if (form, not negated) in told}
+    for clause in clauses:
+        clause.predicates = {form: each for form, each in clause.predicates.items() if form not in both}
+    return clauses
 
 
 def _is_turned(clause: _Clause, other: _Clause) -> bool:
@@ -665,6 +719,9 @@ def _owner(quantity: _Quantity, clause: _Clause) -> frozenset[str]:
     """Return the words of a clause that belong to a quantity: those since the previous quantity."""
     if quantity.unit == GOAL:
         return clause.words & clause.predicates.keys()
+    if quantity.unit == RANK:
+        after = {noun.form for noun in clause.nouns if noun.start > quantity.start}
+        return clause.words & (after | clause.predicates.keys())
     starts = [other.start for other in clause.quantities if other.unit == quantity.unit]
     if len(starts) == 1:
         return clause.words
@@ -700,7 +757,13 @@ def _clauses(text: str, tags: Sequence[TaggedWord]) -> list[_Clause]:
     for at, word in enumerate(tags):
         _take(clause, tags, at, text)
         clause.asks |= word.tag == "EF" and bool(_QUESTION.search(word.form))
-        if word.tag == "MM" and word.form in _RANKS and at + 1 < len(tags) and tags[at + 1].tag == "NNG":
+        if (
+            word.tag == "MM"
+            and word.form in _RANKS
+            and at + 1 < len(tags)
+            and tags[at + 1].tag == "NNG"
+            and tags[at + 1].form not in COUNTERS
+        ):
             counted.append(
                 _Quantity(
                     f"{word.form} {tags[at + 1].form}",
@@ -784,7 +847,7 @@ def _take_noun(clause: _Clause, tags: Sequence[TaggedWord], at: int, text: str) 
     after = tags[follows] if follows < len(tags) else None
     if last == at and after is not None and after.tag in ("XSV", "XSA"):
         form, negated = _OPPOSITES.get(word.form, word.form), _is_negated(tags, at, follows)
-        clause.put(form, word.start, word.form, negated=negated ^ (word.form in _OPPOSITES))
+        clause.put(form, word.start, word.form, tags[follows:], negated=negated ^ (word.form in _OPPOSITES))
         return
     role = after.form if after is not None and after.tag.startswith("J") else ""
     is_whole = last == at and not (at and tags[at - 1].tag in _NOUNS and tags[at - 1].end == word.start)
@@ -800,11 +863,17 @@ def _take_noun(clause: _Clause, tags: Sequence[TaggedWord], at: int, text: str) 
 def _take_predicate(clause: _Clause, tags: Sequence[TaggedWord], at: int, text: str) -> None:
     word = tags[at]
     form, negated = word.form, _is_negated(tags, at, at)
+    if form in ("있", "없") and at > 1 and "수" in (tags[at - 1].form, tags[at - 2].form):  # part of a possibility
+        return
     if form.endswith("없"):
         form, negated = f"{form[:-1]}있", not negated
     negated &= not _is_only(tags, at)
+    if form == "많" and not negated:
+        clause.put("있", word.start, _written(tags, at, text), tags[at + 1 :], negated=False)
     if form in ("내", "나") and clause.nouns and clause.nouns[-1].text == "화":
         form = f"{clause.nouns.pop().text}내"
+    elif form == "나":
+        form = "나오"
     if form in _OPPOSITES:
         form, negated = _OPPOSITES[form], not negated
     if form == "드리" and at and tags[at - 1].tag in _NOUNS and tags[at - 1].end == word.start:  # 추천드리다
@@ -812,12 +881,12 @@ def _take_predicate(clause: _Clause, tags: Sequence[TaggedWord], at: int, text: 
     if form in ("하", "되"):
         before = next((each for each in reversed(tags[max(0, at - 3) : at]) if each.tag in _NOUNS), None)
         if before is not None:
-            clause.put(before.form, word.start, before.form, negated=negated)
+            clause.put(before.form, word.start, before.form, tags[at + 1 :], negated=negated)
         return
     if form in _EATEN and at and tags[at - 1].form in _ALL:
-        clause.put("남기", word.start, _written(tags, at, text), negated=not negated)
+        clause.put("남기", word.start, _written(tags, at, text), tags[at + 1 :], negated=not negated)
     if form not in _LIGHT:
-        clause.put(form, word.start, _written(tags, at, text), negated=negated)
+        clause.put(form, word.start, _written(tags, at, text), tags[at + 1 :], negated=negated)
 
 
 def _is_only(tags: Sequence[TaggedWord], at: int) -> bool:

@@ -15,6 +15,8 @@ UNRELATED = "unrelated"
 """Kind of doubt: no word of the video, so it is about the task or something else."""
 ELSEWHERE = "elsewhere"
 """Kind of doubt: far more words of another window than of its own."""
+OPPOSITE = "opposite"
+"""Kind of doubt: a predicate of which the captions say the opposite."""
 GENERAL = "general"
 """Kind of doubt: would fit any window of the video."""
 
@@ -61,6 +63,8 @@ def left_out_reason(context: Context) -> str:
         return _("it is about another scene of the video")
     if any(kind == GENERAL for kind, _text in context.doubts):
         return _("it says nothing that tells the scene from others")
+    if words := ", ".join(dict.fromkeys(text for kind, text in context.doubts if kind == OPPOSITE)):
+        return _("it says the opposite of the captions: {words}").format(words=words)
     words = ", ".join(dict.fromkeys(text for _kind, text in context.doubts))
     return _("it names what the video does not: {words}").format(words=words)
 

@@ -22,6 +22,7 @@ FEW_RARE = 1
 LEAST_WINDOWS = 5
 """Minimum windows of a video for words to be distinctive."""
 
+_NAMES = frozenset(("NNP", "SL", "SN"))
 _CONTENT = ("NNG", "NNP", "XR", "VV", "VA", "SL", "SN")
 
 
@@ -49,13 +50,19 @@ class WindowFit:
         return max(others, default=0.0) > FAR_MORE * own and self._count_rare(at, places) <= FEW_RARE
 
     def says_nothing(self, at: int, text: str, tags: Sequence[TaggedWord]) -> bool:
-        """Whether a text has no distinctive word of its window, so that it would fit any window."""
-        return len(self._windows) >= LEAST_WINDOWS and not self._count_rare(at, self._places(text, tags))
+        """Whether a text fits any window: no distinctive word of its own, or one without a name among common words."""
+        places = self._places(text, tags)
+        own = self._count_rare(at, places)
+        names = {spelling(word.form) for word in tags if word.tag in _NAMES}
+        is_common = 2 * sum(map(self._is_rare, places.values())) < len(places) and not names & places.keys()
+        return len(self._windows) >= LEAST_WINDOWS and own <= (FEW_RARE if is_common else 0)
 
     def _count_rare(self, at: int, places: Mapping[str, Collection[int]]) -> int:
         """Return the number of a window's words that few other windows have."""
-        most = max(RARE_WINDOWS, RARE * len(self._windows))
-        return sum(at in each and len(each) <= most for each in places.values())
+        return sum(at in each and self._is_rare(each) for each in places.values())
+
+    def _is_rare(self, places: Collection[int]) -> bool:
+        return len(places) <= max(RARE_WINDOWS, RARE * len(self._windows))
 
     def _places(self, text: str, tags: Sequence[TaggedWord]) -> dict[str, frozenset[int]]:
         """Return the windows of each word of a text that is in any window."""

@@ -129,7 +129,8 @@ DAY_OUT = (
     "텐트를 치는데 줄이 꼬였어요 40분 걸렸어요 10분이면 된다더니 돌이 모자라서 현우 아령을 올렸어요 국물이 짜서 반은 "
     "남겼어요 봄에 잡은 건 4만 5천 원이고 가을에 잡은 거는 만 8천 원 첫 번째는 함수로 쓰고 두 번째는 클래스로 씁니다 "
     "교토 매장에 큰 것밖에 안 남아 있었어요 화면이 나오고 있지 않아요 이제 사과할 수밖에 없어요 가방은 부피감이 적고 "
-    "큰 거라 들기 좋아요 이틀 고생했어요 할머니는 좋아하셨어요"
+    "큰 거라 들기 좋아요 이틀 고생했어요 할머니는 좋아하셨어요 바지는 주머니가 하나도 없어요 "
+    "단추가 있을 줄 알았어요 다른 걸로 바꿀 수 없어서 특별해요"
 )
 
 
@@ -143,6 +144,7 @@ DAY_OUT = (
         ("가을에 잡은 것은 4만 5천 원입니다.", ["4만 5천"]),
         ("첫 번째는 클래스로 씁니다.", ["첫 번째"]),
         ("할머니는 화를 내셨습니다.", ["내셨습니다"]),
+        ("이 바지는 앞뒤 주머니가 많은 편입니다.", ["많은"]),
     ],
 )
 def test_a_thing_duration_or_price_of_something_else_is_told(look_up: LookUp, sentence: str, words: list[str]) -> None:
@@ -163,6 +165,8 @@ def test_a_thing_duration_or_price_of_something_else_is_told(look_up: LookUp, se
         "사과합니다.",
         "부피가 작은 가방입니다.",
         "모자란 것의 이름은 돌입니다.",
+        "단추가 없습니다.",
+        "바꿀 수 없는 특별함이 있습니다.",
     ],
 )
 def test_an_only_a_general_word_or_another_thing_accuses_nobody(look_up: LookUp, sentence: str) -> None:

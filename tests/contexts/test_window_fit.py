@@ -2,7 +2,12 @@
 
 import pytest
 
-from subtitle_rag.contexts.answer_check import ELSEWHERE_REMINDER, GENERAL_REMINDER, UNGROUNDED_REMINDER
+from subtitle_rag.contexts.answer_check import (
+    ELSEWHERE_REMINDER,
+    GENERAL_REMINDER,
+    OPPOSITE_REMINDER,
+    UNGROUNDED_REMINDER,
+)
 from subtitle_rag.contexts.window_fit import WindowFit
 from subtitle_rag.korean.morphemes import Analyzer
 from tests.contexts.desk import Desk
@@ -43,6 +48,8 @@ class Fit:
         (0, "화원에서 산 고추 모종을 보여 준다.", "another"),
         (5, "상추에 벌레가 없다고 말한다.", "nothing"),
         (3, "밭에서 일하는 이야기를 편안하게 들려주는 장면이다.", "nothing"),
+        (1, "비닐에 대해 밭에서 이야기한다.", ""),
+        (0, "밭에서 밭에 물을 주는 것을 이야기한다.", "nothing"),
         (3, "여러 가지 이야기를 나누는 장면이다.", "nothing"),
         (3, "", "nothing"),
     ],
@@ -62,6 +69,7 @@ def test_few_windows_tell_no_words_apart(analyzer: Analyzer) -> None:
         ("화원에서 고추 모종을 산 이야기를 하는 장면이다.", ELSEWHERE_REMINDER),
         ("밭에서 여러 가지를 이야기하는 장면이다.", GENERAL_REMINDER),
         ("텃밭에 나이키 신발을 신고 감자를 심는다.", UNGROUNDED_REMINDER.format(words="나이키")),
+        ("텃밭에 감자를 심지 않고 물만 주는 장면이다.", OPPOSITE_REMINDER.format(words="심지 않고")),
     ],
 )
 def test_a_refused_context_is_asked_for_again_with_what_was_wrong(desk: Desk, answer: str, reminder: str) -> None:
