@@ -81,15 +81,18 @@ def doubtful(passages: Sequence[Passage]) -> tuple[SpeechGap, ...]:
 def echoes(passages: Sequence[Passage], names: Sequence[str]) -> tuple[SpeechGap, ...]:
     """Return the stretches where most distinct words are names from the prompt.
 
-    The model repeats these names, even distorted, over unclear speech. A single name may be real.
+    The model repeats these names, even distorted, over unclear speech. A single name may be real if the model is sure.
     """
     prompt_words = {part for name in names for part in _words(name)}
     longest = max((len(_words(name)) for name in names), default=0)
     gaps = []
     for passage in passages:
         words = _words(passage.text)
-        of_names = [word for word in words if any(_is_bent(word, part) for part in prompt_words)]
-        if len(of_names) > longest and 2 * len(set(of_names)) > len(set(words)):
+        of_names = {word: {part for part in prompt_words if _is_bent(word, part)} for word in words}
+        count = sum(bool(of_names[word]) for word in words)
+        is_repeated = count == len(words) > len(set().union(*of_names.values()))
+        is_too_many = count > longest or is_repeated or (count and _is_doubtful(passage))
+        if is_too_many and 2 * sum(map(bool, of_names.values())) > len(of_names):
             gaps.append(SpeechGap(passage.words[0].begin_ms, _end(passage.words), GapReason.INVENTED))
     return tuple(gaps)
 

@@ -174,10 +174,20 @@ NAMES = ("다온", "느린 부엌", "날씨와 바람")
         ("", False),
         ("느린 부어크 느린 부엌 바람 느린 부엌", True),
         ("느린 부엌에서 날씨와 상관없이 바람을 맞으며 국을 끓여요", False),
+        ("다온 다운", True),
+        ("다온아", False),
     ],
 )
 def test_names_that_the_model_was_told_are_no_speech_by_themselves(text: str, echo: bool) -> None:
     assert bool(echoes([passage(text)], NAMES)) == echo
+
+
+@cases(
+    ("text", "echo"),
+    [("다운", True), ("느린 부어크", True), ("오늘은 다온이 국을 끓여요", False), ("", False)],
+)
+def test_a_single_name_over_silence_is_no_speech(text: str, echo: bool) -> None:
+    assert bool(echoes([passage(text, silence=0.8)], NAMES)) == echo
 
 
 def test_what_was_heard_as_names_is_heard_again_without_them() -> None:
