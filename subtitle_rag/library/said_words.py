@@ -5,6 +5,7 @@ video with its ordinal, so the numbers alone give both counts.
 """
 
 import json
+import re
 import sqlite3
 from collections.abc import Collection, Mapping, Sequence
 from datetime import date
@@ -15,6 +16,7 @@ from subtitle_rag.library.connection import ONLY, Database, only
 _ORDINAL_BITS = 20
 _NUMBERS = f"""SELECT window.id, (number << {_ORDINAL_BITS}) | ordinal AS place
                FROM window JOIN said_video ON said_video.video_id = window.video_id"""
+_SPLITTING = re.compile(r"[\x00-\t\x0b-/:-@\[-`{-\x7f]")
 _AMONG = "window.id IN (SELECT value FROM json_each(?))"
 
 Spelling = Collection[str]
@@ -48,7 +50,8 @@ def forget_all_said(db: sqlite3.Connection) -> None:
 
 def _rows(db: sqlite3.Connection, forms: Mapping[str, Collection[str]]) -> list[tuple[int, str]]:
     numbers = db.execute(f"{_NUMBERS} WHERE {_AMONG}", (json.dumps(list(forms)),)).fetchall()
-    return [(number, " ".join(sorted({_token(form) for form in forms[id]}))) for id, number in numbers]
+    tokens = {id: set(_tokens("\n".join(forms[id])).split("\n")) for id, _number in numbers}
+    return [(number, " ".join(sorted(tokens[id]))) for id, number in numbers]
 
 
 def count_places(
@@ -101,9 +104,9 @@ def count_places(
 
 
 def _all_of(spelling: Spelling) -> str:
-    return "({})".format(" AND ".join(f'"{_token(form)}"' for form in sorted(spelling)))
+    return "({})".format(" AND ".join(f'"{_tokens(form)}"' for form in sorted(spelling)))
 
 
-def _token(form: str) -> str:
-    """Return a morpheme as one token: the table's tokenizer splits at ASCII punctuation."""
-    return "".join(letter if letter.isalnum() or letter > "\x7f" else "_" for letter in form)
+def _tokens(forms: str) -> str:
+    """Return morphemes, one per line, as one token each: the table's tokenizer splits at ASCII punctuation."""
+    return _SPLITTING.sub("_", forms)
