@@ -37,21 +37,21 @@ RUN = re.compile(
 PLAIN_RUN = re.compile(r"[^\W_]+")
 HAS_SIGN = re.compile(rf"\w ?[+#&]|[A-Da-d]-|\.[A-Za-z]|\d[{_DOTS}]\d")
 """Matches every text with a sign in a word, five times as fast."""
-_SIGNED_NAME = re.compile(_SIGNED)
 _LATIN = re.compile("[A-Za-z]")
 _DOTTED = re.compile(r"(?:[a-z]\.){2,}[a-z]?")
-_APART = re.compile(r"(?<!\w)([A-Za-z]{1,3})(?: & |/)([A-Za-z]{1,3})(?![A-Za-z\d_/])")
+_APART = r"(?<!\w)([A-Za-z]{1,3})(?: & |/)([A-Za-z]{1,3})(?![A-Za-z\d_/])"
 """R & D, A/S."""
-_HYPHENED = re.compile(r"(?<![\w-])([A-Za-z]{1,2})-([A-Za-z]{2,9}|\d{1,2}[A-Za-z]{0,2})(?![A-Za-z\d_-])")
-_NUMBERED = re.compile(r"(?<![\w-])([A-Z]{1,3}) (\d{1,3})(?![\w.,])")
+_HYPHENED = r"(?<![\w-])([A-Za-z]{1,2})-([A-Za-z]{2,9}|\d{1,2}[A-Za-z]{0,2})(?![A-Za-z\d_-])"
+_NUMBERED = r"(?<![\w-])([A-Z]{1,3}) (\d{1,3})(?![\w.,])"
 """GS 25."""
-_BEFORE_HANGUL = re.compile(r"(?<![A-Za-z\d_.])([A-Za-z]{1,4}\d{0,2})-?(?=[가-힣])")
-_AFTER_HANGUL = re.compile(r"(?<=[가-힣])([A-Za-z]{1,2}\d{0,2})(?![A-Za-z\d_&/.+-])")
-_DAY = re.compile(rf"(?<![\d{_DOTS}])(\d{{1,2}})[{_DOTS}](\d{{1,2}})(?![\d%℃]|[{_DOTS}]\d)")
-_OCCASION = re.compile(
-    "절|운동|항쟁|선언|사건|후퇴|혁명|사태|의거|참사|만세|전쟁|수복|독립|민주|세대|성명|정변|대책|합의|조치|회담|계엄|여성"
+_BEFORE_HANGUL = r"(?<![A-Za-z\d_.])([A-Za-z]{1,4}\d{0,2})-?(?=[가-힣])"
+_AFTER_HANGUL = r"(?<=[가-힣])([A-Za-z]{1,2}\d{0,2})(?![A-Za-z\d_&/.+-])"
+_DAY = rf"(?<![\d{_DOTS}])(\d{{1,2}})[{_DOTS}](\d{{1,2}})(?![\d%℃]|[{_DOTS}]\d)"
+_OCCASION = (
+    "절|운동|항쟁|선언|사건|후퇴|혁명|사태|의거|참사|만세|전쟁|수복|독립|민주|세대|"
+    "성명|정변|대책|합의|조치|회담|계엄|여성"
 )
-_READ_DAY = re.compile("(?<![가-힣])[일이삼사오육륙칠팔구공십]{2,5}")
+_READ_DAY = "(?<![가-힣])[일이삼사오육륙칠팔구공십]{2,5}"
 _HANGUL = re.compile("[가-힣]+")
 _NAMING = frozenset(("NNG", "NNP", "NNB", "XSN"))
 _PARTS = _NAMING | {"NR", "MM", "MAG", "IC", "XPN", "XR"}
@@ -74,25 +74,25 @@ def written_names(text: str, tokens: Sequence[Token]) -> Iterator[Reading]:
     yield from _days(text)
     if not (_LATIN.search(text) or "+" in text):
         return
-    for match in _SIGNED_NAME.finditer(text) if HAS_SIGN.search(text) else ():
+    for match in numerals.compiled(_SIGNED).finditer(text) if HAS_SIGN.search(text) else ():
         name = match[0].lower()
         if _DOTTED.fullmatch(name):
             name = name.replace(".", "")
         yield Reading(name, *match.span(), _replaced(match[0]))
-    for match in _APART.finditer(text):
+    for match in numerals.compiled(_APART).finditer(text):
         sign = "&" if "&" in match[0] else ""
         yield Reading(f"{match[1]}{sign}{match[2]}".lower(), *match.span(), _replaced(match[0]))
-    for match in (*_HYPHENED.finditer(text), *_NUMBERED.finditer(text)):
+    for match in (*numerals.compiled(_HYPHENED).finditer(text), *numerals.compiled(_NUMBERED).finditer(text)):
         yield Reading(f"{match[1]}{match[2]}".lower(), *match.span())
     nouns = [token for token in tokens if token.tag in _NAMING]
     ends_by_start = {token.start: token.end for token in reversed(nouns)}
     starts_by_end = {token.end: token.start for token in reversed(nouns)}
-    for match in _BEFORE_HANGUL.finditer(text):
+    for match in numerals.compiled(_BEFORE_HANGUL).finditer(text):
         end = match.end()
         while (noun_end := ends_by_start.get(end, 0)) > end:
             yield Reading(match[1].lower() + text[match.end() : noun_end], match.start(), noun_end)
             end = noun_end
-    for match in _AFTER_HANGUL.finditer(text):
+    for match in numerals.compiled(_AFTER_HANGUL).finditer(text):
         start = starts_by_end.get(match.start())
         if start is not None:
             yield Reading(text[start : match.start()] + match[1].lower(), start, match.end())
@@ -141,7 +141,7 @@ def _unknown_names(text: str, tokens: Sequence[Token]) -> Iterator[Reading]:
 
 def _days(text: str) -> Iterator[Reading]:
     """Yield days written in digits with any dot, and their occasion: 3·1절."""
-    for match in _DAY.finditer(text):
+    for match in numerals.compiled(_DAY).finditer(text):
         day, end = f"{match[1]}.{match[2]}", match.end()
         occasion = _occasion(text, end)
         if day not in _readings_by_day() or (numerals.is_counted(text, end) and not occasion):
@@ -153,13 +153,13 @@ def _days(text: str) -> Iterator[Reading]:
 
 
 def _occasion(text: str, end: int) -> re.Match[str] | None:
-    return _OCCASION.match(text, end + (text[end : end + 1] == " "))
+    return numerals.compiled(_OCCASION).match(text, end + (text[end : end + 1] == " "))
 
 
 def _read_days(text: str, tokens: Sequence[Token]) -> Iterator[Reading]:
     """Yield days read digit by digit: 사일구. A form that may be another number needs an occasion: 육십 항쟁."""
     end_by_start = {token.start: token.end for token in tokens if token.tag not in numerals.TAGS}
-    for match in _READ_DAY.finditer(text):
+    for match in numerals.compiled(_READ_DAY).finditer(text):
         start, end = match.span()
         if match[0] not in _days_by_reading() or end_by_start.get(start, 0) >= end:
             continue
@@ -170,7 +170,7 @@ def _read_days(text: str, tokens: Sequence[Token]) -> Iterator[Reading]:
 
 def _names_of_days(word: str) -> Iterator[str]:
     """Yield the other forms of a day with its occasion, if any."""
-    occasion = _OCCASION.search(word, 2)
+    occasion = numerals.compiled(_OCCASION).search(word, 2)
     at = occasion.start() if occasion and occasion.end() == len(word) else len(word)
     day, rest = word[:at], word[at:]
     for days in (_days_by_reading().get(day, ()), [day] if day in _readings_by_day() else ()):
@@ -276,7 +276,9 @@ def _prefixes(word: str) -> dict[int, list[str]]:
 
 def _is_name(name: str) -> bool:
     """Return whether symbols form a written name: C#, R&D, T1, 2NE1, but not any letters."""
-    return _SIGNED_NAME.fullmatch(name) is not None or re.fullmatch(r"[a-z]{1,4}\d{1,3}", name) is not None
+    return (
+        numerals.compiled(_SIGNED).fullmatch(name) is not None or re.fullmatch(r"[a-z]{1,4}\d{1,3}", name) is not None
+    )
 
 
 def _is_last(name: str) -> bool:

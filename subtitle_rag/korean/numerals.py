@@ -8,8 +8,11 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from decimal import Decimal
+from functools import cache
 from typing import NamedTuple
 
+compiled = cache(re.compile)
+"""Return a pattern, compiled at its first use: most commands analyse no text."""
 TAGS = frozenset(("SN", "NR"))
 """Parts of speech of numerals."""
 DIGITS = dict(zip("영공일이삼사오육륙칠팔구", (0, 0, 1, 2, 3, 4, 5, 6, 6, 7, 8, 9), strict=True))
@@ -81,30 +84,29 @@ _PART = re.compile(rf"(\d+(?:\.\d+)?|[{_SPELLED}])?([천백십])|(\d+(?:\.\d+)?|
 _SHORTENED = re.compile(rf"(?P<before>.*)(?P<unit>[조억])(?P<rest>(?:[\d{_SPELLED}]?[천백]){{1,2}})")
 _ANY_COUNTER = "|".join(sorted({*COUNTERS, *_SAME_COUNTERS}, key=len, reverse=True))
 _HALF = r"\s?반(?![가-힣])|\s?반(?=[은이도만을에])|(?<=시간)\s?(?:30|삼십)\s?분"
-_COUNTER = re.compile(rf"\s?({_ANY_COUNTER})(?![A-Za-z])({_HALF})?", re.IGNORECASE)
-_NATIVE = re.compile(
+_COUNTER = rf"(?i)\s?({_ANY_COUNTER})(?![A-Za-z])({_HALF})?"
+_NATIVE = (
     rf"(?:(?P<about>{'|'.join(_APPROXIMATE)})|(?P<first>첫)|(?P<tens>{'|'.join(TENS)})?\s?(?P<ones>{'|'.join(ONES)})?)"
     rf"(?=\s?(?:{_ANY_COUNTER}))"
 )
 NATIVE_STARTS = frozenset(word[0] for word in (*TENS, *ONES, *_APPROXIMATE, "첫"))
 _NUMERAL = rf"(?:\d+|[{_SPELLED}십백]+)"
-_FRACTION = re.compile(
-    rf"(?<![가-힣\d])({_NUMERAL})\s?분의\s?({_NUMERAL})(?![천백십]|만\s?(?:[\d{_SPELLED}원명]))|(?<![\d/.])(\d{{1,2}})/(\d{{1,2}})(?![\d/])"
+_FRACTION = (
+    rf"(?<![가-힣\d])({_NUMERAL})\s?분의\s?({_NUMERAL})(?![천백십]|만\s?(?:[\d{_SPELLED}원명]))"
+    r"|(?<![\d/.])(\d{1,2})/(\d{1,2})(?![\d/])"
 )
 _ONE_SIGN = re.compile("[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]")
-_HALF_OF = re.compile(r"(?<![가-힣])반(?=\s?(?:컵|잔|스푼|숟갈|개|병|마리|모|포기|근|통|봉지|그릇)(?![가-힣]))")
-_BELOW_ZERO = re.compile(rf"(?:(?<!\S)[-−]|(?<![가-힣])(?:영하|마이너스)\s?)({_NUMERAL}(?:\.\d+)?)\s?(?:도|℃|°)")
-_DECIMAL = re.compile(
+_HALF_OF = r"(?<![가-힣])반(?=\s?(?:컵|잔|스푼|숟갈|개|병|마리|모|포기|근|통|봉지|그릇)(?![가-힣]))"
+_BELOW_ZERO = rf"(?:(?<!\S)[-−]|(?<![가-힣])(?:영하|마이너스)\s?)({_NUMERAL}(?:\.\d+)?)\s?(?:도|℃|°)"
+_DECIMAL = (
     rf"(?<![가-힣\d])([영공]|{_NUMERAL})(?:\s?점(?!이\s)\s?([\d영공{_SPELLED}]{{1,3}})(?=\s?(?:{_ANY_COUNTER}))"
     rf"|점(?!이)([\d영공{_SPELLED}]{{1,3}})(?=(?:[은는이가을를로에]|부터|까지|에서|으로|버전|이상)?(?![가-힣])))"
 )
 """With a counter, or as one word: 삼점칠. 삼점이 is 3점이 just as often."""
 _BARE_TENS = "|".join(word for word in TENS if word not in ("열", "쉰", "스무"))
-_BARE = re.compile(
-    rf"(?P<tens>{'|'.join(TENS)})(?P<ones>하나|둘|셋|넷|다섯|여섯|일곱|여덟|아홉)|(?P<alone>{_BARE_TENS})"
-)
+_BARE = rf"(?P<tens>{'|'.join(TENS)})(?P<ones>하나|둘|셋|넷|다섯|여섯|일곱|여덟|아홉)|(?P<alone>{_BARE_TENS})"
 """Native numerals without a counter: 열 also means heat, and 쉰 sour."""
-_BORN = re.compile(rf"(?<![가-힣])([영공{_SPELLED}]{{2}})\s?(?=년생|학번)")
+_BORN = rf"(?<![가-힣])([영공{_SPELLED}]{{2}})\s?(?=년생|학번)"
 
 
 class Counted(NamedTuple):
@@ -156,12 +158,12 @@ def same_counter(counter: str) -> str:
 
 def is_counted(text: str, end: int) -> bool:
     """Return whether a counter follows the number."""
-    return _COUNTER.match(text, end) is not None
+    return compiled(_COUNTER).match(text, end) is not None
 
 
 def counted(digits: str, text: str, start: int, end: int) -> Iterator[Counted]:
     """Yield the terms of a number with its counter: of 1998년 and 98년, 2시간 반 and 2.5시간."""
-    match = _COUNTER.match(text, end)
+    match = compiled(_COUNTER).match(text, end)
     if match is None or match[1] in _NO_UNITS or text.startswith("분의", match.start(1)):
         return
     counter = _SAME_COUNTERS.get(match[1].lower(), match[1])
@@ -173,11 +175,11 @@ def counted(digits: str, text: str, start: int, end: int) -> Iterator[Counted]:
 
 def native(text: str, at: int) -> Iterator[Counted]:
     """Yield the terms of a native numeral with its counter: 두 시간 반, 첫 번째, 두세 명, 스물다섯."""
-    if bare := _BARE.match(text, at):
+    if bare := compiled(_BARE).match(text, at):
         value = TENS[bare["tens"] or bare["alone"]] + ONES.get(bare["ones"], 0)
         yield Counted(str(value), at, bare.end())
-    match = _NATIVE.match(text, at)
-    counter = _COUNTER.match(text, match.end()) if match and match.end() > at else None
+    match = compiled(_NATIVE).match(text, at)
+    counter = compiled(_COUNTER).match(text, match.end()) if match and match.end() > at else None
     if match is None or counter is None:
         return
     values = _APPROXIMATE.get(match["about"] or "") or (
@@ -205,18 +207,18 @@ def phrases(text: str) -> Iterator[Counted]:
 
 
 def _fractions(text: str) -> Iterator[Counted]:
-    for match in _FRACTION.finditer(text):
+    for match in compiled(_FRACTION).finditer(text):
         below, above = (number(each) for each in ((match[1], match[2]) if match[1] else (match[4], match[3])))
         if below and above:
             yield Counted(f"{above}/{below}", *match.span())
     for match in _ONE_SIGN.finditer(text):
         yield Counted(unicodedata.normalize("NFKC", match[0]).replace("\u2044", "/"), *match.span())
-    for match in _HALF_OF.finditer(text):
+    for match in compiled(_HALF_OF).finditer(text):
         yield Counted("1/2", *match.span())
 
 
 def _decimals(text: str) -> Iterator[Counted]:
-    for match in _DECIMAL.finditer(text):
+    for match in compiled(_DECIMAL).finditer(text):
         integer = "0" if match[1] in "영공" else number(match[1])
         if integer is not None:
             decimal = f"{integer}.{''.join(str(DIGITS.get(letter, letter)) for letter in match[2] or match[3])}"
@@ -225,13 +227,13 @@ def _decimals(text: str) -> Iterator[Counted]:
 
 
 def _degrees_below_zero(text: str) -> Iterator[Counted]:
-    for match in _BELOW_ZERO.finditer(text):
+    for match in compiled(_BELOW_ZERO).finditer(text):
         if digits := number(match[1]):
             yield Counted(f"-{digits}도", *match.span())
 
 
 def _years_of_birth(text: str) -> Iterator[Counted]:
-    for match in _BORN.finditer(text):
+    for match in compiled(_BORN).finditer(text):
         yield Counted("".join(str(DIGITS[letter]) for letter in match[1]) + "년", *match.span())
 
 
