@@ -1,5 +1,6 @@
 """Coverage of a query: which typed words a window has, and whether they are enough for an answer."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 ENOUGH_SHARE, ENOUGH_MASS = 0.4, 1.2
@@ -15,7 +16,7 @@ ENDS_AT = 0.55
 SAME_TALK = 0.9
 """Part of the best focus from which a window's whole video is about the query."""
 TITLED = 0.5
-"""Extra weight of a word found only in the title: the whole video is about it."""
+"""Extra weight of a rare word found only in the title: the whole video is about it."""
 
 
 class Coverage(NamedTuple):
@@ -35,14 +36,16 @@ class Coverage(NamedTuple):
     """Share of a short query, each word weighted by the square of its rarity: a common word alone is no answer."""
 
 
-def is_enough(rarities: list[float], mass: float, titled: float = 0.0, *, has_unknown: bool = False) -> bool:
+def is_enough(rarities: list[float], mass: float, titled: Sequence[float] = (), *, has_unknown: bool = False) -> bool:
     """Return whether words with a total rarity of `mass` may answer a query with the given `rarities`.
 
-    `titled` is the part of `mass` found only in the title. `has_unknown`: the library never says one of the words.
+    `titled` has the rarities of the words found only in the title, where a common word is chance. `has_unknown`: the
+    library never says one of the words.
     """
     total = sum(rarities)
     least = ENOUGH_OF_LONG if _is_long(rarities) else ENOUGH_MASS
-    return mass + TITLED * titled >= min(least, (ENOUGH_BESIDE_UNKNOWN if has_unknown else ENOUGH_SHARE) * total)
+    extra = TITLED * sum(rarity**2 for rarity in titled)
+    return mass + extra >= min(least, (ENOUGH_BESIDE_UNKNOWN if has_unknown else ENOUGH_SHARE) * total)
 
 
 def is_certain(rarities: list[float], share: float) -> bool:

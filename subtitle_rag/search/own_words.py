@@ -120,7 +120,7 @@ class OwnWords:
         for id in ids:
             text, lines, context = texts.get(id, ""), forms.get(id, ""), squeezed(contexts.get(id, ""))
             title = titles.get(places[id][0], "") if id in places else ""
-            said, titled = [], 0.0
+            said, titled = list[float](), list[float]()
             is_said, is_heard, is_written, is_negated = True, True, bool(context), False
             for typed in self._words:
                 word, rarity = typed.word, self._rarities[typed.word]
@@ -137,7 +137,7 @@ class OwnWords:
                 if in_context:
                     continue
                 if any(says_letters(letters, title) for letters in self._letters[word]):
-                    titled += rarity
+                    titled.append(rarity)
                 else:
                     said[-1] = self._borrowed(typed, lines)
             rank = IN_TEXT if is_said else WITH_CONTEXT if is_written else BY_SOUND if is_heard else BORROWED

@@ -88,6 +88,11 @@ def test_a_common_word_beside_one_that_nobody_says_is_not_enough() -> None:
     assert is_enough([0.9, 1.0], 0.9, has_unknown=True), "a rare word is"
 
 
+def test_a_common_word_of_a_title_is_no_answer_but_a_rare_one_is() -> None:
+    assert not is_enough([1.0, 0.46], 0.46, [0.46], has_unknown=True)
+    assert is_enough([1.0, 0.7], 0.7, [0.7], has_unknown=True)
+
+
 def test_a_word_that_the_analyzer_divides_is_said_by_its_letters(made: Searchable) -> None:
     assert places(made, "강아지가 치킨")[0] == (SPOKEN.id, 2)
 
