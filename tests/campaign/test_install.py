@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from tests.campaign.test_wheel import CTRL_Q, Installed, dist, frame
-from tests.support.hermetic import started_environment
+from tests.support.hermetic import ROOT, started_environment
 from tests.support.invented import end_hosts
 
 __all__ = ["dist"]
@@ -285,22 +285,21 @@ def test_other_pythons_that_are_here_run_it(
     record_testsuite_property("pythons", ", ".join(tried) or "that of the tests alone")
 
 
-def test_a_python_that_is_too_old_is_told_which_is_wanted(
-    root: Path, tools: Path, dist: tuple[Path, Path], record_testsuite_property: Callable[[str, object], None]
+def test_a_clone_tells_a_python_that_is_too_old_which_is_wanted(
+    root: Path, record_testsuite_property: Callable[[str, object], None]
 ) -> None:
     base = python_of(TOO_OLD)
     record_testsuite_property("too old", base or "none is here")
     if base is None:
         return
-    variables = bare(root, tools, "too old")
-    folder = Path(variables["HOME"]) / "environment"
-    done([base, "-m", "venv", str(folder)], variables)
+    variables = {**kept(), "HOME": str(root), "PATH": "/usr/bin:/bin"}
+    done([base, "-m", "venv", str(root / "too-old")], variables)
     refused = subprocess.run(
-        [str(folder / "bin" / "python"), "-m", "pip", "install", str(dist[0])],
+        [str(root / "too-old" / "bin" / "python"), "-m", "pip", "install", str(ROOT)],
         capture_output=True,
         encoding="utf-8",
         env=variables,
-        cwd=variables["HOME"],
+        cwd=root,
         check=False,
     )
     assert refused.returncode
