@@ -28,7 +28,10 @@ def marks_list(runtime: "Runtime", tag: str | None) -> output.Outcome:
     marks = runtime.library.marks.all(None if tag is None else tidy(tag))
     values = list(map(_values, marks))
     lines = itertools.chain.from_iterable(map(_lines, marks))
-    notes = [] if marks else [_("No scene is marked. subtitle-rag marks add NUMBER marks one of the last search.")]
+    none = _("No scene is marked. subtitle-rag marks add NUMBER marks one of the last search.")
+    if tag is not None:
+        none = _("No mark has the tag {tag}.").format(tag=tag)
+    notes = [] if marks else [none]
     return output.Outcome({"marks": values}, lines, notes)
 
 

@@ -47,6 +47,7 @@ def test_a_scene_is_marked_listed_changed_and_removed(run: Run) -> None:
     assert "만두를 빚어요" in listed.out
     assert "Note: 다시 보기" in listed.out
     assert run("marks", "list", "--tag", "요리", "--json").result == {"marks": []}
+    assert "No mark has the tag 요리." in run("--language", "en", "marks", "list", "--tag", "요리").err
 
     assert run("marks", "remove", number, 99, "--yes", "--json").failure == "unknown"
     assert run("marks", "remove", number, "--json").code == 2
