@@ -120,6 +120,7 @@ def _marks(lines: list[str], *, is_vtt: bool) -> list[_Mark]:
     frame_ms = cache(partial(frame_length, lines))
     marks: list[_Mark] = []
     has_payload = False
+    times: Clocks | None
     for at, line in enumerate(lines):
         if plain := _PLAIN_LINE.fullmatch(line):
             index, times = _index_above(lines, at), _plain_times(plain)

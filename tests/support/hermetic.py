@@ -172,7 +172,7 @@ def _guard_sockets() -> None:
         check(is_near(name) or ":" in name or name.replace(".", "").isdigit(), f"look up {name}")
         return look_up(host, *rest, **options)
 
-    socket.socket.connect = guarded_connect  # type: ignore[method-assign]
+    socket.socket.connect = guarded_connect  # type: ignore[assignment,method-assign]
     socket.getaddrinfo = guarded_look_up
 
 
