@@ -228,7 +228,8 @@ class AnswerCheck:
         if at is None:
             return claims
         around = claim_text(" ".join(each.text for each in self._windows[max(0, at - 1) : at + 2]))
-        said = Said(around, *self._analyzer.tagged([around]))
+        (around_tags,) = self._analyzer.tagged([around])
+        said = Said(around, around_tags)
         claims += tuple((OPPOSITE, word) for word in said.turned(spoken, tags))
         if self._fit.is_of_another(at, spoken, tags):
             return (*claims, (ELSEWHERE, text))
