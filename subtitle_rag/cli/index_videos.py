@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from subtitle_rag.base import output
+from subtitle_rag.base import event_json, output
 from subtitle_rag.base.domain.errors import EXPECTED, AppError, UsageError
 from subtitle_rag.base.domain.events import (
     FetchEstimate,
@@ -319,7 +319,7 @@ def _run(
                 outcome.errors = [*outcome.errors, error]
             elif error.details.get("lock") != stage:  # the process with the lock will do these videos as well
                 raise
-        outcome.result[stage] = output.report_values(report) if report else None
+        outcome.result[stage] = event_json.report_values(report) if report else None
         if report and as_text:
             _print_lines(stage_runs.report_lines(report))
         if report and report.blocked:
@@ -339,20 +339,20 @@ def _drain(events: Iterator[IndexEvent], *, jsonl: bool) -> tuple[IndexReport, l
         if isinstance(event, VideoDone) and event.change != "unchanged":
             videos.append(event.video)
         if jsonl:
-            output.event_line(event)
+            event_json.event_line(event)
     assert isinstance(event, IndexReport)
     return event, videos
 
 
 def _report_outcome(total: IndexReport, runtime: "Runtime") -> output.Outcome:
-    errors = [output.failure_entry(failure) for failure in total.failures]
+    errors = [event_json.failure_entry(failure) for failure in total.failures]
     failed_all = total.failed > 0 and not (total.new or total.changed or total.unchanged)
     code = output.ExitCode.FAILED if failed_all else output.ExitCode.DONE
     if total.blocked:
-        errors.append(output.failure_entry(total.blocked))
+        errors.append(event_json.failure_entry(total.blocked))
         code = output.ExitCode.TRY_LATER
     size = runtime.library.counts()
-    result = {**output.report_values(total), "library": {"videos": size.videos, "windows": size.windows}}
+    result = {**event_json.report_values(total), "library": {"videos": size.videos, "windows": size.windows}}
     return output.Outcome(result, errors=errors, exit_code=code, errors_shown=True)
 
 
@@ -379,7 +379,7 @@ def _narrate(events: Iterator[IndexEvent]) -> Iterator[IndexEvent]:
 
 def _say_once_hinted(event: VideoFailed | FileNotice, hinted: set[str]) -> None:
     """Print the failure or notice. Print its hint only once: a channel can have hundreds of members-only videos."""
-    entry = output.failure_entry(event)
+    entry = event_json.failure_entry(event)
     sign = "–" if isinstance(event, FileNotice) or event.code in EXPECTED else "!"
     hint = "" if event.code in hinted else f"\n  {entry['hint']}"
     output.say(f"{sign} {entry['message']}{hint}")
@@ -392,7 +392,7 @@ def _say_rest(event: Resting) -> None:
         if event.goes_on
         else _("What is left is kept; subtitle-rag sync goes on with it after {time}.")
     )
-    message = output.failure_entry(event)["message"]
+    message = event_json.failure_entry(event)["message"]
     output.say(f"! {message}\n  {sentence.format(time=output.local_time(event.until))}")
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from subtitle_rag.base import output
+from subtitle_rag.base import event_json, output
 from subtitle_rag.base.domain.errors import AppError
 from subtitle_rag.base.domain.events import (
     ListeningEvent,
@@ -99,7 +99,7 @@ def listen_to(
         due_ids = [each.video_id for each in runtime.library.listenings.due()][:limit]
         if not due_ids:
             note = _("Nothing waits to be listened to: subtitle-rag listen FOLDER, VIDEO or CHANNEL asks for it.")
-            return output.Outcome(output.report_values(ListeningReport()), notes=[note])
+            return output.Outcome(event_json.report_values(ListeningReport()), notes=[note])
         return _run(runtime, due_ids, model, jsonl=jsonl)
     sources = videos_to_fetch(runtime.library, targets)
     plan = None if sources else plan_listening(runtime.library, targets, again=again)
@@ -112,12 +112,13 @@ def listen_to(
     videos = plan.videos[:limit]
     if not videos:
         notes = [] if plan.captioned else [_("Everything there already has captions.")]
-        return output.Outcome(output.report_values(ListeningReport()), notes=notes, errors=failures, errors_shown=True)
+        result = event_json.report_values(ListeningReport())
+        return output.Outcome(result, notes=notes, errors=failures, errors_shown=True)
     estimate = estimate_listening(runtime.library, videos, listener.transcriber.model)
     for line in estimate_lines(estimate):
         output.say(line)
     if not confirmed(_("Listen?"), yes=yes):
-        return output.Outcome(output.report_values(ListeningReport()), notes=[_("Nothing was done.")])
+        return output.Outcome(event_json.report_values(ListeningReport()), notes=[_("Nothing was done.")])
     request_listening(runtime.library, plan.first(limit))
     return _run(runtime, [video.id for video in videos], model, jsonl=jsonl)
 
@@ -134,7 +135,7 @@ def _fetch_captions(runtime: "Runtime", sources: "tuple[Source, ...]") -> list[d
     options = RunOptions(patient=False)
     for event in pipeline.read_captions(runtime, JobRequest(sources=sources), run_options=options):
         if isinstance(event, VideoFailed) and event.code != "no_captions":
-            entries.append(output.failure_entry(event))
+            entries.append(event_json.failure_entry(event))
             output.say_error(entries[-1])
     return entries
 
@@ -145,7 +146,7 @@ def _run(runtime: "Runtime", videos: Sequence[str], model: str | None, *, jsonl:
 
     events = pipeline.listen(runtime, videos, model)
     report = follow(ListeningReport, events, _tell, jsonl=jsonl)
-    errors: list[AppError | dict[str, Any]] = [output.failure_entry(failure) for failure in report.failures]
+    errors: list[AppError | dict[str, Any]] = [event_json.failure_entry(failure) for failure in report.failures]
     if report.blocked:
         output.say_error(report.blocked)
         errors.append(report.blocked)
@@ -154,13 +155,13 @@ def _run(runtime: "Runtime", videos: Sequence[str], model: str | None, *, jsonl:
     if report.blocked:
         code = output.exit_code_for(report.blocked)
     lines = () if jsonl else _report_lines(report)
-    return output.Outcome(output.report_values(report), lines, errors=errors, exit_code=code, errors_shown=True)
+    return output.Outcome(event_json.report_values(report), lines, errors=errors, exit_code=code, errors_shown=True)
 
 
 def _tell(event: ListeningEvent) -> None:
     match event:
         case VideoFailed():
-            output.say(f"! {output.failure_entry(event)['message']}")
+            output.say(f"! {event_json.failure_entry(event)['message']}")
         case VideoHeard():
             output.say(_("Searchable: {title}").format(title=event.title))
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from subtitle_rag.base.domain.progress import Progress, progress_parts
-from subtitle_rag.base.output import event_line, say
+from subtitle_rag.base.output import say
 from subtitle_rag.base.terminal_text import fitting_text, line_text
 
 Report = TypeVar("Report")
@@ -93,6 +93,8 @@ def follow(
 
     With `jsonl` each event is written as a line of JSON. `prelude` is said once the work has begun.
     """
+    from subtitle_rag.base.event_json import event_line
+
     event = None
     with progress_bar() as show:
         for event in events:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from subtitle_rag.base import output
+from subtitle_rag.base import event_json, output
 from subtitle_rag.base.domain.errors import LlmError
 from subtitle_rag.base.domain.events import (
     ContextEvent,
@@ -92,7 +92,7 @@ def write_contexts(
         if isinstance(event, ContextsDue) and event.by_other_prompts:
             output.say(_prompt_change(event))
         elif isinstance(event, VideoFailed):
-            output.say(f"! {output.failure_entry(event)['message']}")
+            output.say(f"! {event_json.failure_entry(event)['message']}")
 
     events = pipeline.write_contexts(runtime, selection, model)
     return _with_failure(follow(ContextReport, events, tell, jsonl=jsonl, prelude=prelude))
@@ -193,7 +193,7 @@ def report_outcome(
     report: ContextReport | VectorsReport, library: Mapping[str, Any], options: StageOptions
 ) -> output.Outcome:
     """Return the totals of a run with the library's counts."""
-    result = {**output.report_values(report), "library": library}
+    result = {**event_json.report_values(report), "library": library}
     lines = () if options.jsonl else report_lines(report)
     errors = [report.blocked] if report.blocked else []
     return output.Outcome(result, lines, errors=errors, errors_shown=True)

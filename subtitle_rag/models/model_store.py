@@ -6,17 +6,19 @@ import threading
 from collections.abc import Generator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from subtitle_rag.base.config.settings import ModelSettings
 from subtitle_rag.base.domain.errors import AppError, UsageError
-from subtitle_rag.base.domain.events import ModelEvent
 from subtitle_rag.base.i18n import N_, _
 from subtitle_rag.base.installation.extras import MEANING, NEURAL, Extra
 from subtitle_rag.models import local, manifest
 from subtitle_rag.models.prompts import Prompts
 from subtitle_rag.models.record import Record, hold_model, writing
 from subtitle_rag.plugins import ENCODERS, is_built_in, plugin_names
+
+if TYPE_CHECKING:
+    from subtitle_rag.base.domain.events import ModelEvent
 
 KIND_NAMES = {
     manifest.ENCODER: N_("encoder"),
@@ -206,7 +208,7 @@ class ModelStore:
         state = self.state(model.name)
         return max(0, (state.all_bytes or round(model.disk_gb * 1e9)) - state.bytes)
 
-    def fetch(self, name: str, stop: threading.Event | None = None) -> Generator[ModelEvent, None, None]:
+    def fetch(self, name: str, stop: threading.Event | None = None) -> "Generator[ModelEvent, None, None]":
         """Download the missing or damaged files of a model in the manifest.
 
         Raises the errors of `download.fetch`, and UsageError `unknown`.

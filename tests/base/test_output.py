@@ -9,7 +9,7 @@ from typing import get_args
 
 import pytest
 
-from subtitle_rag.base import i18n, output
+from subtitle_rag.base import event_json, i18n, output
 from subtitle_rag.base.domain.events import ContextEvent, IndexEvent, VectorEvent
 from subtitle_rag.cli import main as cli
 
@@ -119,4 +119,4 @@ def test_the_names_of_events_are_an_api() -> None:
     kinds = (*get_args(IndexEvent), *get_args(ContextEvent), *get_args(VectorEvent))
     names = "context_written contexts_due fetch_estimate file_notice found list_cut_short listed overview_written"
     names += " progress report resting summary_written video_done video_failed windows_indexed"
-    assert sorted({output.event_name(kind) for kind in kinds}) == names.split()
+    assert sorted({event_json.event_name(kind) for kind in kinds}) == names.split()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from subtitle_rag.base import output
+from subtitle_rag.base import event_json, output
 from subtitle_rag.base.domain.errors import AppError, UsageError, os_error_as_unwritable
 from subtitle_rag.base.domain.events import ContextReport, ContextWritten, OverviewWritten, VideoFailed
 from subtitle_rag.base.domain.progress import Meter
@@ -261,7 +261,7 @@ def _write(models: Sequence[ModelContexts], total: int) -> list[AppError]:
                 if isinstance(event, ContextWritten | OverviewWritten):
                     show(meter.advance(text=tidy(model.name)))
                 elif isinstance(event, VideoFailed):
-                    output.say(f"! {output.failure_entry(event)['message']}")
+                    output.say(f"! {event_json.failure_entry(event)['message']}")
                 elif isinstance(event, ContextReport) and event.blocked is not None:
                     errors.append(event.blocked)
     return errors
