@@ -13,6 +13,8 @@ CERTAIN_SHARE = 0.6
 """Share of a short query from which its words count as an answer even if the encoder finds nothing close."""
 ENDS_AT = 0.55
 """Least part of the best window's focus at which a short query's list goes on in other videos."""
+MEASURE = 0.5
+"""Least focus of the best window by which others are measured."""
 SAME_TALK = 0.9
 """Part of the best focus from which a window's whole video is about the query."""
 TITLED = 0.5

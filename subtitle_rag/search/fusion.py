@@ -14,7 +14,7 @@ from itertools import chain, islice
 from subtitle_rag.base.vectors.named_vectors import PIECES
 from subtitle_rag.base.vectors.points import DenseVector, Hit
 from subtitle_rag.captions.windows import OVERLAP_MS
-from subtitle_rag.search.evidence import ENDS_AT, SAME_TALK, Coverage
+from subtitle_rag.search.evidence import ENDS_AT, MEASURE, SAME_TALK, Coverage
 
 RRF_K = 60
 """Cormack, Clarke & Buettcher 2009, "Reciprocal Rank Fusion outperforms Condorcet"."""
@@ -321,7 +321,8 @@ def carried(ranked: Sequence[Ranked], candidates: Candidates) -> list[Ranked]:
     Parts of words and particles support no window. If no window has enough of the query's words, only windows above
     the strict floor of meaning remain; if just enough, at least one window must be above it.
 
-    The list of a short query ends where windows of other videos say much less of it than the best one.
+    The list of a short query ends where windows of other videos say much less of it than the best one, if that one says
+    at least half.
     """
     evidence = candidates.evidence
     if not evidence:
@@ -343,13 +344,13 @@ def carried(ranked: Sequence[Ranked], candidates: Candidates) -> list[Ranked]:
         return any((entry.video_id, entry.ordinal + step) in saying for step in (-1, 0, 1))
 
     kept = [entry for entry in ranked if cosine(entry) >= candidates.floor or says_or_is_beside(entry)]
-    if candidates.is_question:
-        return kept
 
     def focus(entry: Ranked) -> float:
         return evidence[entry.window_id].focus if entry.window_id in evidence else 0.0
 
     best = max(map(focus, kept), default=0.0)
+    if candidates.is_question or best < MEASURE:
+        return kept
     talks = {entry.video_id for entry in kept if focus(entry) >= SAME_TALK * best}
     close = {entry.window_id for entry in near} if candidates.floors is not None else set()
     return [

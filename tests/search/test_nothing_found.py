@@ -117,6 +117,8 @@ def test_a_short_query_ends_where_other_videos_say_only_its_commoner_word() -> N
     )
     assert [entry.window_id for entry in carried(ranked, candidates)] == ["both", "same talk", "rare"]
     assert carried(ranked, replace(candidates, is_question=True)) == ranked
+    little = {id: each._replace(focus=each.focus * 0.4) for id, each in candidates.evidence.items()}
+    assert carried(ranked, replace(candidates, evidence=little)) == ranked
 
 
 def test_a_common_word_of_a_description_carries_its_windows() -> None:
