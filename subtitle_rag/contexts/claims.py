@@ -474,6 +474,7 @@ class Said:
         return bool(there) and all(
             each.predicates[predicate][0] != negated
             and not (negated and any(told for told, _text in each.predicates.values()))  # presses: no such feeling
+            and not (negated and any(noun.role == "만" for noun in each.nouns))  # done by half only
             and not _is_turned(clause, each)
             for each in there
         )
