@@ -13,7 +13,6 @@ import click
 
 from subtitle_rag.base import output
 from subtitle_rag.base.domain.errors import EXPECTED, SILENT, AppError
-from subtitle_rag.base.domain.events import ListCutShort
 from subtitle_rag.base.domain.progress import Meter
 from subtitle_rag.base.domain.values import clock, moment, pick_json, to_json
 from subtitle_rag.base.i18n import N_, _, n_
@@ -26,7 +25,7 @@ from subtitle_rag.cli.options import (
     yes_option,
 )
 from subtitle_rag.cli.progress_bar import progress_bar
-from subtitle_rag.cli.vectors import vector_status
+from subtitle_rag.cli.vector_status import vector_status
 
 if TYPE_CHECKING:
     from subtitle_rag.base.domain.values import TrackSelection, Video
@@ -206,8 +205,6 @@ def _status_lines(
     rest: int,
     failed: "Sequence[VideoState]",
 ) -> Iterator[str]:
-    from subtitle_rag.youtube.estimate import cut_short_text
-
     skipped = sum(state.failure in EXPECTED for state in failed)
     rows = [
         (_("Channels"), counts.channels),
@@ -229,6 +226,9 @@ def _status_lines(
         yield _("Followed: {name} ({size}, {looked})").format(name=source.name, size=size, looked=looked)
         yield f"  {source.url}"
         if source.unlisted:
+            from subtitle_rag.base.domain.events import ListCutShort
+            from subtitle_rag.youtube.estimate import cut_short_text
+
             event = ListCutShort(source.url, source.name, source.videos, source.videos + source.unlisted)
             yield f"  – {cut_short_text(event)}"
 
