@@ -49,8 +49,8 @@ async def test_tab_reaches_the_lines_beside_the_list(app_of: MakeApp, outside: O
 @pytest.mark.campaign(part="app")
 async def test_the_whole_transcript_opens_at_the_scene_and_is_searched(app_of: MakeApp, outside: Outside) -> None:
     async with running(app_of(), size=(100, 30)) as (app, pilot):
-        await pilot.press("escape", "t")
-        assert toasts(app) == ["No video is chosen yet."]
+        await press(pilot, "escape", "t")
+        assert app.screen is app.search_screen, "no video is chosen yet"
         await typed(pilot, "치킨 소스")
         found = app.search_screen.scenes.value
         assert found
