@@ -322,7 +322,7 @@ def carried(ranked: Sequence[Ranked], candidates: Candidates) -> list[Ranked]:
     the strict floor of meaning remain; if just enough, at least one window must be above it.
 
     The list of a short query ends where windows of other videos say much less of it than the best one, if that one says
-    at least half.
+    at least half. Without a floor of meaning nothing is known of hits by meaning, and all stay.
     """
     evidence = candidates.evidence
     if not evidence:
@@ -349,10 +349,11 @@ def carried(ranked: Sequence[Ranked], candidates: Candidates) -> list[Ranked]:
         return evidence[entry.window_id].focus if entry.window_id in evidence else 0.0
 
     best = max(map(focus, kept), default=0.0)
-    if candidates.is_question or best < MEASURE:
+    has_meaning = "dense" in candidates.lists
+    if candidates.is_question or best < MEASURE or (has_meaning and candidates.floors is None):
         return kept
     talks = {entry.video_id for entry in kept if focus(entry) >= SAME_TALK * best}
-    close = {entry.window_id for entry in near} if candidates.floors is not None else set()
+    close = {entry.window_id for entry in near}
     return [
         entry for entry in kept if entry.video_id in talks or focus(entry) >= ENDS_AT * best or entry.window_id in close
     ]
