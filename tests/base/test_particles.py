@@ -69,9 +69,12 @@ def test_outside_text_keeps_its_parentheses() -> None:
 
 def test_sentences_of_the_catalogue_choose_their_particles() -> None:
     i18n.activate("ko")
-    assert i18n._("{player} is the default player now.").format(player="mpv").endswith("mpv로 재생합니다.")
+    sentence = "Text copied: {format}"
+    assert i18n._(sentence).format(format="Anki") == "Anki로 복사했습니다."
+    assert i18n._(sentence).format(format="VTT 파일") == "VTT 파일로 복사했습니다."
+    assert i18n._(sentence).format(format="JSON") == "JSON으로 복사했습니다."
     i18n.activate("en")
-    assert not isinstance(i18n._("{player} is the default player now."), KoreanSentence)
+    assert not isinstance(i18n._(sentence), KoreanSentence)
 
 
 def test_the_form_of_a_line_of_json_ends_in_no_particle() -> None:
