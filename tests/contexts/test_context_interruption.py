@@ -72,7 +72,8 @@ def context(sent: Json) -> Turn:
     if found is None:
         return Turn(f"긴 방송에서 국수를 또 삶으며 오늘의 암호로 {thing(len(content))} 이야기를 합니다.", pace=0.02)
     number = int(found[1])
-    return Turn(f"손님이 {password(number)} 암호를 대고 {thing(number)} 옆에서 국수를 삶아 먹습니다.", pace=0.002)
+    text = f"손님이 암호 {number} {password(number)}, 이 둘을 대고 {thing(number)} 옆에서 국수를 삶아 먹습니다."
+    return Turn(text, pace=0.002)
 
 
 def is_summary(sent: Json) -> bool:

@@ -77,12 +77,13 @@ def full_name(name: str) -> str:
 def context(sent: Json) -> str:
     """Return a Korean sentence of some words from the window, else from the captions, and the title.
 
-    It depends only on the prompt.
+    It depends only on the prompt. A negated word is left out, since alone it says the opposite.
     """
     line = {role: "\n".join(m["content"] for m in sent["messages"] if m["role"] == role) for role in ("system", "user")}
     window = re.search(r"<구간>(.*?)</구간>", line["user"], re.DOTALL)
     window = window or re.search(r"<자막>(.*?)</자막>", line["system"], re.DOTALL)
-    words = list(dict.fromkeys(re.findall(r"[가-힣]{2,}|\d+", window[1] if window else line["user"])))
+    text = window[1] if window else line["user"]
+    words = list(dict.fromkeys(re.findall(r"(?<![가-힣])(?<!안 )[가-힣]{2,}|\d+", text)))
     longest = sorted(words, key=lambda word: (-len(word), word))[:3]
     shown = dict.fromkeys([*longest, *words[:1], *words[-2:]])
     title = re.search(r"제목: *(.+)", line["system"])
