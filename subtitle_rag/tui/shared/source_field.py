@@ -4,6 +4,7 @@ Scanning a folder has a time limit, so that typing never waits for a home folder
 """
 
 import os
+import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -90,12 +91,8 @@ def read(text: str, *, whole_list: bool = False) -> FieldCheck:
 
 
 def _is_path(text: str) -> bool:
-    """Return whether a text looks like a path that does not exist, rather than words of a query."""
-    from subtitle_rag.captions.file_names import MEDIA_SUFFIXES
-    from subtitle_rag.captions.formats import caption_suffixes
-
-    endings = (*caption_suffixes(certain=True), *MEDIA_SUFFIXES)
-    return any(sign in text for sign in "/\\") or text.startswith((".", "~")) or text.lower().endswith(endings)
+    """Return whether a text begins like a path. A slash or a file's ending alone can be words: `A/S`, `3/4`, `.srt`."""
+    return re.match(r"[~/\\]|\.\.?[/\\]|[a-z]:[/\\]|file://", text.lstrip(" '\""), re.IGNORECASE) is not None
 
 
 def look(text: str, stop: Callable[[], bool] = lambda: False) -> FieldCheck:

@@ -96,7 +96,6 @@ class LibraryField(Vertical):
     def __init__(self, context: AppContext, row_actions: RowActions, failures: FailureLines) -> None:
         self.path = SourceInput(_("Address of a channel, playlist or video, or a folder of captions"), id="path")
         super().__init__(self.path, id="field", classes="panel")
-        label_panel(self, _("Import"))
         self.context = context
         self._row_actions = row_actions
         self._failures = failures
@@ -104,6 +103,9 @@ class LibraryField(Vertical):
         """Whether the failure line is about the field's text."""
         self.names_lists = False
         """Whether the video address in the field also names a list."""
+        self.is_query = False
+        """Whether the text last read is words, which Enter searches for."""
+        self.say("")
 
     # --- what the text means ---
 
@@ -118,6 +120,7 @@ class LibraryField(Vertical):
     @on(messages.FieldChecked)
     def _field_checked(self, message: messages.FieldChecked) -> None:
         if message.typed == self.path.value:
+            self.is_query = message.check.kind == "words"
             self.say(clean(field_line(message.check, is_sample=self.context.settings.is_sample)))
             self._set_names_lists(message.check.names_lists)
 
@@ -126,9 +129,14 @@ class LibraryField(Vertical):
             self.names_lists = names_lists
             self.refresh_bindings()
 
+    @property
+    def act(self) -> str:
+        """The effect of Enter, in a word."""
+        return _("Search") if self.is_query else _("Import")
+
     def say(self, line: str) -> None:
         """Show a line in the field's border until its text changes."""
-        label_panel(self, _("Import"), line)
+        label_panel(self, self.act, line)
 
     # --- the text is taken ---
 

@@ -165,9 +165,10 @@ class LibraryScreen(BaseScreen):
     def _field_checked(self, message: messages.FieldChecked) -> None:
         """List only the videos that match the words in the field."""
         if message.typed == self.field.path.value:
-            is_words = message.check.kind == "words"
-            self.tables.look_for(message.typed if is_words else "")
-            if is_words and not self.tables.videos.row_count:
+            is_query = self.field.is_query
+            self.tables.look_for(message.typed if is_query else "")
+            self._refresh_keys()
+            if is_query and not self.tables.videos.row_count:
                 none = _("No title or channel has these words; {key} searches for them")
                 self.field.say(none.format(key=key("screen.enter")))
 
@@ -290,7 +291,7 @@ class LibraryScreen(BaseScreen):
     def _refresh_keys(self) -> None:
         """Redraw the footer only if its keys changed, to avoid flicker."""
         state = tuple(self.row_actions.can_run(action, self.tables.row) for action in ROW_ACTIONS)
-        state += (self.tables.has_focus, self.tables.has_failures, self.field.names_lists)
+        state += (self.tables.has_focus, self.tables.has_failures, self.field.names_lists, self.field.is_query)
         if state != self._footer_state:
             self._footer_state = state
             self.refresh_bindings()
@@ -303,9 +304,9 @@ class LibraryScreen(BaseScreen):
 
     def label(self, id: str) -> str:
         if id == "screen.enter":
-            return _("Import") if self.in_field else _("Open")
+            return self.field.act if self.in_field else _("Open")
         if id == "screen.back":
-            return _("Search") if self.in_field else _("Back")
+            return _("Search") if self.in_field and not self.field.is_query else _("Back")
         return super().label(id)
 
     def allows(self, action: str, parameters: tuple[object, ...]) -> bool | None:

@@ -20,6 +20,7 @@ from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.screens.library.library_tables import VideoTable
 from subtitle_rag.tui.shared.dialogs.confirm_screen import ConfirmScreen
+from subtitle_rag.tui.shared.fields.footer import KeyBar
 from subtitle_rag.workflows import pipeline
 from subtitle_rag.workflows.pipeline import ListeningOffer
 from subtitle_rag.workflows.requests import JobRequest
@@ -342,3 +343,27 @@ async def test_words_in_the_field_narrow_the_tables_and_enter_searches_for_them(
         assert app.screen is app.search_screen
         assert app.search_screen.query_line.value == "오일장 느긋한"
         assert app.search_screen.results.text == "오일장 느긋한"
+
+
+@pytest.mark.parametrize("query", ["A/S 센터", "치킨.srt", "naver.com/abc"])
+async def test_words_that_only_look_like_a_file_are_searched_for(app_of: MakeApp, query: str) -> None:
+    async with running(app_of()) as (app, pilot):
+        await press(pilot, "ctrl+l")
+        await paste(pilot, query)
+        await press(pilot, "enter")
+        assert app.screen is app.search_screen
+        assert app.search_screen.results.text == query
+
+
+async def test_the_footer_and_the_border_name_what_enter_will_do(app_of: MakeApp) -> None:
+    async with running(app_of("ko"), size=(110, 34)) as (app, pilot):
+        await press(pilot, "ctrl+l")
+        for text, enter, back in (
+            ("", "가져오기", "검색"),
+            ("양념 치킨", "검색", "뒤로"),
+            ("@없는채널", "가져오기", "검색"),
+        ):
+            await paste(pilot, text)
+            named = {each.id: each.description for each in app.screen.query_one(KeyBar).hints}
+            assert (named["screen.enter"], named["screen.back"]) == (enter, back)
+            assert border(library_of(app).field) == enter
