@@ -426,9 +426,11 @@ class PagesApp(AppPort):
         if background.context_offer and self.in_search and self.search_screen.page.is_idle:
             background.answer_context_offer(wanted=True)
         elif background.can_toggle or not background.can_ask_for_contexts:
+            is_retry = any(stage.state == "failed" for stage in self.stages.values() if stage.name != "offer")
             self.context.toggle_background()
             if self.screen is not self.library:  # which shows it in its border
-                self.notify(toggled_line(self.stages, is_active=background.is_active), markup=False)
+                line = toggled_line(self.stages, is_active=background.is_active, is_retry=is_retry)
+                self.notify(line, markup=False)
         else:
             background.ask_for_contexts()
 

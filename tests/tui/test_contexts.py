@@ -10,6 +10,7 @@ from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers import background, stage_threads
 from subtitle_rag.tui.shared.dialogs.confirm_screen import ConfirmScreen
 from tests.stand_ins.ollama import Model, StandIn
+from tests.tui.asking import ask, opened
 from tests.tui.conftest import (
     SAMPLE,
     AppPilot,
@@ -252,6 +253,15 @@ class TestTrouble:
             await idle(pilot)
             assert indexed.library.contexts.counts().written == 8
 
+    async def test_a_retry_does_not_say_that_work_goes_on(self, indexed: Runtime, ollama: StandIn) -> None:
+        async with running(SubtitleApp(indexed), size=(80, 24)) as (app, pilot):
+            await idle(pilot)
+            await press(pilot, "ctrl+t")
+            await idle(pilot)
+            said, failed = toasts(app)
+            assert said == "Trying the background work again."
+            assert failed.endswith(f"does not have the model {MODEL}. subtitle-rag models get {MODEL} fetches it.")
+
     @pytest.mark.campaign(part="app")
     async def test_a_model_that_does_not_fit_is_told_once_and_asked_again_only_by_key(
         self, indexed: Runtime, ollama: StandIn
@@ -333,6 +343,19 @@ class TestConsent:
             await press(pilot, "left", "enter")
             await idle(pilot)
         assert unasked.settings.llm.contexts == "always"
+
+    async def test_after_an_answer_that_failed_the_key_says_that_the_model_is_missing(
+        self, unasked: Runtime, ollama: StandIn
+    ) -> None:
+        async with running(SubtitleApp(unasked), size=(120, 40)) as (app, pilot):
+            await until(pilot, lambda: stage(app, "contexts").state == "dismissed")
+            screen = await opened(pilot, "소스")
+            await ask(pilot, screen)
+            before = len(toasts(app))
+            await press(pilot, "ctrl+t")
+            missing = f"does not have the model {MODEL}. subtitle-rag models get {MODEL} fetches it."
+            assert [toast.endswith(missing) for toast in toasts(app)[before:]] == [True]
+            assert stage(app, "contexts").state == "dismissed"
 
     async def test_without_ollama_nothing_is_said(self, unasked: Runtime, ollama: StandIn) -> None:
         ollama.stop()

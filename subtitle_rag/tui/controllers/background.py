@@ -286,7 +286,8 @@ class ContextPause:
     def pause_contexts_for_answer(self) -> None:
         self._is_answering = True
         self._stop_timer()
-        if "contexts" not in self._background.paused and self._runtime.settings.llm.hosts:
+        llm = self._runtime.settings.llm  # unless "always", none are written
+        if "contexts" not in self._background.paused and llm.hosts and llm.contexts == "always":
             self._paused = True
             self._background.pause("contexts")
 

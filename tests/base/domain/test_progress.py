@@ -91,4 +91,4 @@ def test_a_request_is_told_with_its_time_once_it_takes_a_while(clock: Clock) -> 
 
 def test_in_korean() -> None:
     i18n.activate("ko")
-    assert progress_parts(replace(WRITING, rate=10.0, text=""))[0] == "문맥 6,350/9,412"
+    assert progress_parts(replace(WRITING, rate=10.0, text=""))[0] == "AI 장면 설명 6,350/9,412"

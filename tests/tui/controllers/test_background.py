@@ -52,7 +52,7 @@ def background(app: FakeApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(module, "RUNS", {stage: run_of(stage, kind) for stage, kind in RUNS.items()})
     FakeRun.started.clear()
     settings = config.load(home=tmp_path, language="en")
-    runtime = Runtime(replace(settings, llm=LlmSettings(hosts=("http://127.0.0.1:1",))))
+    runtime = Runtime(replace(settings, llm=LlmSettings(hosts=("http://127.0.0.1:1",), contexts="always")))
     return BackgroundController(app, runtime)
 
 

@@ -32,10 +32,12 @@ def stage_briefs(stages: Stages) -> Iterator[str]:
         yield _("paused; {key} resumes").format(key=key("library.background"))
 
 
-def toggled_line(stages: Stages, *, is_active: bool) -> str:
-    """Return what the key that pauses and resumes has done."""
+def toggled_line(stages: Stages, *, is_active: bool, is_retry: bool) -> str:
+    """Return what the key that pauses, resumes and retries has done."""
     if not is_active:
         return _("Background work is paused; {key} resumes.").format(key=key("library.background"))
+    if is_retry:  # it may fail again
+        return _("Trying the background work again.")
     resumed = (each for each in in_order(stages) if each.name != "offer" and each.is_incomplete)
     counts = (progress_counts(each.progress) for each in resumed if each.progress)
     return " · ".join((_("Background work goes on"), *counts))
