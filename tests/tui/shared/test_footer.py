@@ -93,6 +93,20 @@ async def test_hangul_takes_two_cells_in_front_of_the_keys_behind_it(app_of: Mak
         )
 
 
+@pytest.mark.parametrize("key", ["question_mark", "ctrl+p", "e"])
+async def test_under_a_dialog_no_keys_of_the_page_are_drawn(app_of: MakeApp, key: str) -> None:
+    async with running(app_of(), "치킨", size=(120, 30)) as (app, pilot):
+        await press(pilot, "enter")
+        page, bar = app.screen, app.screen.query_one(KeyBar)
+        assert drawn_by(app).split("\n")[-1].strip() == str(bar.render()).strip() != ""
+        await press(pilot, key)
+        assert app.screen is not page
+        assert not drawn_by(app).split("\n")[-1].strip()
+        await press(pilot, "escape")
+        assert app.screen is page
+        assert drawn_by(app).split("\n")[-1].strip() == str(bar.render()).strip() != ""
+
+
 async def test_the_key_under_the_mouse_is_marked_and_told(app_of: MakeApp) -> None:
     async with running(app_of(), size=(120, 30)) as (app, pilot):
         bar = app.screen.query_one(KeyBar)

@@ -90,6 +90,7 @@ class KeyBar(Widget, can_focus=False):
     def on_mount(self) -> None:
         self._is_look_up_due = False
         self.screen.bindings_updated_signal.subscribe(self, self._bindings_changed)
+        self.watch(self.screen, "stack_updates", lambda: self.refresh(), init=False)  # covered or uncovered
 
     def _bindings_changed(self, screen: Screen[object]) -> None:
         """Look up the keys once for all changes of one refresh."""
@@ -115,7 +116,8 @@ class KeyBar(Widget, can_focus=False):
 
     @property
     def shown_hints(self) -> list[KeyHint]:
-        return fitting(self.hints, self.size.width)
+        """The hints that fit; none under a dialog, where the page's keys do not work."""
+        return fitting(self.hints, self.size.width) if self.screen.is_active else []
 
     def render(self) -> Text:
         key_style = self.get_component_rich_style("key-bar--key")
