@@ -295,7 +295,7 @@ class SubtitleApp(PagesApp):
 
     def action_command_palette(self) -> None:
         if not CommandPalette.is_open(self):
-            self.push_screen(CommandPalette(placeholder=_("Search for a command")))
+            self.push_screen(palette.Palette(placeholder=_("Search for a command")))
 
     def search_themes(self) -> None:
         palette.open_themes(self)

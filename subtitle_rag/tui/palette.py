@@ -6,11 +6,14 @@ from typing import Any
 
 from textual.app import App, SystemCommand
 from textual.binding import Binding
-from textual.command import CommandPalette, DiscoveryHit, Hits
+from textual.command import CommandList, CommandPalette, DiscoveryHit, Hits
+from textual.dom import DOMNode
 from textual.screen import Screen
 from textual.system_commands import SystemCommandsProvider
+from textual.widgets.option_list import Option
 
 from subtitle_rag.base.i18n import N_, _
+from subtitle_rag.tui.keys.commands import PLAY, PLAY_WITH
 from subtitle_rag.tui.keys.keymap import acts_of
 from subtitle_rag.tui.navigation import PagesApp
 from subtitle_rag.tui.shared.dialogs.confirm_screen import ConfirmScreen
@@ -42,10 +45,25 @@ class OrderedCommands(SystemCommandsProvider):
             yield DiscoveryHit(title, run, help=sentence)
 
 
+class Palette(CommandPalette):
+    """The palette, with its sentence for no matches in the user's language. Textual's is English."""
+
+    def _start_no_matches_countdown(self, search_value: str) -> None:
+        self._stop_no_matches_countdown()
+
+        def show() -> None:
+            if search_value:
+                none = Option(_("No command has these words."), disabled=True, id=self._NO_MATCHES)
+                self.query_one(CommandList).add_option(none)
+            self._list_visible = bool(search_value)
+
+        self._no_matches_timer = self.set_timer(self._NO_MATCHES_COUNTDOWN, show)
+
+
 def open_themes(app: App[object]) -> None:
     from textual.theme import ThemeProvider
 
-    app.push_screen(CommandPalette(providers=[ThemeProvider], placeholder=_("Search for a theme")))
+    app.push_screen(Palette(providers=[ThemeProvider], placeholder=_("Search for a theme")))
 
 
 def entries(app: PagesApp, screen: Screen[Any]) -> Iterator[SystemCommand]:
@@ -59,9 +77,10 @@ def entries(app: PagesApp, screen: Screen[Any]) -> Iterator[SystemCommand]:
     acts = acts_of(screen)
     quit = acts.pop("app.quit", None)
     for id, (node, binding) in acts.items():
+        if id == PLAY_WITH.id:  # the key that plays a scene also searches in a field, so it is no entry itself
+            yield _entry(app, PLAY, "scene('play')", node)
         if not binding.system:
-            title = f"{_(PLACES[id.split('.')[0]])}: {_(binding.description)}"
-            yield SystemCommand(title, _sentence(binding), partial(app.run_action, binding.action, node))
+            yield _entry(app, binding, binding.action, node)
     yield from _of_background(app)
     if context.settings.is_sample:
         yield SystemCommand(_("Open: your library"), _("Leave the sample"), app.action_switch_library)
@@ -78,6 +97,12 @@ def entries(app: PagesApp, screen: Screen[Any]) -> Iterator[SystemCommand]:
     if quit:
         node, binding = quit
         yield SystemCommand(_(binding.description), _sentence(binding), partial(app.run_action, binding.action))
+
+
+def _entry(app: PagesApp, binding: Binding, action: str, node: DOMNode) -> SystemCommand:
+    place = PLACES[(binding.id or "").split(".")[0]]
+    title = f"{_(place)}: {_(binding.description)}"
+    return SystemCommand(title, _sentence(binding), partial(app.run_action, action, node))
 
 
 def _sentence(binding: Binding) -> str:

@@ -23,7 +23,20 @@ from subtitle_rag.tui.screens.dialogs.help_screen import HelpScreen
 from subtitle_rag.tui.screens.search.search_screen import SearchScreen
 from subtitle_rag.tui.shared.fields.footer import KeyBar
 from subtitle_rag.tui.shared.jobs.job import Job
-from tests.tui.conftest import NOON, AppPilot, MakeApp, press, running, scene, settle, typed
+from tests.tui.conftest import (
+    NOON,
+    AppPilot,
+    MakeApp,
+    Outside,
+    commands,
+    drawn_by,
+    press,
+    running,
+    scene,
+    settle,
+    typed,
+    until,
+)
 
 ROOT = Path(__file__).parents[2]
 
@@ -60,6 +73,24 @@ class TestKeys:
             assert isinstance(app.screen, CommandPalette)
             assert app.screen.query_one(Input).placeholder == "명령 찾기"
             await pilot.press("escape")
+
+    async def test_the_palette_plays_the_chosen_scene(self, app_of: MakeApp, outside: Outside) -> None:
+        async with running(app_of("ko"), "치킨 소스") as (app, pilot):
+            assert app.search_screen.query_line.has_focus
+            await press(pilot, "ctrl+p", *"장면: 재생")
+            await until(pilot, lambda: drawn_by(app).count("장면: 재생") == 2)  # in the field, and in the list
+            await press(pilot, "enter")
+            assert app.screen is app.search_screen
+            assert len(outside.played) == 1
+
+    async def test_the_palette_plays_nothing_where_there_is_no_scene(self, app_of: MakeApp) -> None:
+        async with running(app_of("ko")) as (app, _):
+            assert not [title for title in commands(app) if "재생" in title]
+
+    async def test_the_palette_says_in_korean_that_nothing_matches(self, app_of: MakeApp) -> None:
+        async with running(app_of("ko")) as (app, pilot):
+            await press(pilot, "ctrl+p", *"없는명령")
+            await until(pilot, lambda: "맞는 명령이 없습니다" in drawn_by(app))
 
     async def test_the_open_palette_lists_what_the_page_below_allows(self, app_of: MakeApp) -> None:
         async with running(app_of()) as (app, pilot):
