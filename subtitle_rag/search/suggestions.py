@@ -12,7 +12,7 @@ from typing import Literal
 
 from subtitle_rag.base.domain.errors import UsageError
 from subtitle_rag.base.domain.values import tidy
-from subtitle_rag.base.i18n import in_language, n_
+from subtitle_rag.base.i18n import _, in_language, n_
 from subtitle_rag.korean.keyboard import hangul, latin
 from subtitle_rag.korean.morphemes import key, words
 from subtitle_rag.library.store import Library
@@ -60,7 +60,7 @@ class Suggestion:
 def suggestion_reason(suggestion: Suggestion) -> str:
     """Return the obstacle, and the number of scenes without it."""
     scenes = suggestion.scenes
-    n = f"{scenes}+" if suggestion.more else f"{scenes}"
+    n = (_("more than {n}") if suggestion.more else _("{n}")).format(n=scenes)  # Korean has a counter after the number
     fields = {"word": suggestion.changed, "instead": suggestion.instead, "n": n}
     match suggestion.kind:
         case "speaker":

@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
+from subtitle_rag.base import i18n
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.search.query import Query, parse_query
 from subtitle_rag.search.searcher import SearchResult
-from subtitle_rag.search.suggestions import TRIES, Suggestion, suggest_queries
+from subtitle_rag.search.suggestions import TRIES, Suggestion, suggest_queries, suggestion_reason
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.screens.search.empty_state_page import ReadyQueryList
 from tests.tui.conftest import MakeApp, Outside, drawn_by, press, running, shown
@@ -193,3 +194,17 @@ class TestField:
         async with running(app_of(), "치킨", size=(120, 40)) as (app, pilot):
             await press(pilot, "home", "right", "right", "right")
             assert (app.search_screen.query_line.typed, app.search_screen.query_line.cursor_position) == ("치킨", 2)
+
+
+@pytest.mark.parametrize(
+    ("language", "more", "expected"),
+    [
+        ("en", False, "No scene says “힌트” with the rest; without it there are 20 scenes."),
+        ("en", True, "No scene says “힌트” with the rest; without it there are more than 20 scenes."),
+        ("ko", False, "“힌트”까지 함께 나오는 장면은 없습니다. 빼면 장면이 20개 있습니다."),
+        ("ko", True, "“힌트”까지 함께 나오는 장면은 없습니다. 빼면 장면이 20개 넘게 있습니다."),
+    ],
+)
+def test_more_scenes_than_were_counted_are_told_in_words(language: str, more: bool, expected: str) -> None:
+    i18n.activate(language)
+    assert suggestion_reason(Suggestion("words", "치킨", "힌트", scenes=20, more=more)) == expected
