@@ -90,7 +90,10 @@ class KeyBar(Widget, can_focus=False):
     def on_mount(self) -> None:
         self._is_look_up_due = False
         self.screen.bindings_updated_signal.subscribe(self, self._bindings_changed)
-        self.watch(self.screen, "stack_updates", lambda: self.refresh(), init=False)  # covered or uncovered
+        self.watch(self.screen, "stack_updates", self._dialogs_changed, init=False)
+
+    def _dialogs_changed(self) -> None:
+        self.refresh()
 
     def _bindings_changed(self, screen: Screen[object]) -> None:
         """Look up the keys once for all changes of one refresh."""
