@@ -338,7 +338,9 @@ class TestConsent:
             assert "AI" not in shown(app, "#tips")
             assert requests(ollama) == 0
             await press(pilot, "ctrl+t")
-            await until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
+            await until(
+                pilot, lambda: isinstance(app.screen, ConfirmScreen) and bool(app.screen.query("#confirm Static"))
+            )
             assert requests(ollama) == 0
             await press(pilot, "left", "enter")
             await idle(pilot)

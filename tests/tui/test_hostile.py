@@ -300,7 +300,9 @@ class TestLibrary:
             for state in states:
                 markup = "[red]빨강[/]" if state.channel_id == "UC0" else ""
                 app.context.removals.ask(RemovalTarget(state.name, "", state.channel_id, state.sources))
-                await until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
+                await until(
+                    pilot, lambda: isinstance(app.screen, ConfirmScreen) and bool(app.screen.query("#confirm Static"))
+                )
                 await looked(pilot, ConfirmScreen, literal=markup)
                 await pilot.press("left", "enter")
                 await until(pilot, lambda: not app.removal_line and isinstance(app.screen, LibraryScreen))

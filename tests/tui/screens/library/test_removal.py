@@ -205,7 +205,9 @@ class TestChannels:
             library = hasty.library
             (playlist,) = [source for source in library.sources.followed() if source.channel_id is None]
             app.context.removals.ask(RemovalTarget("국수 모음", sources=(playlist.id,)))
-            await until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
+            await until(
+                pilot, lambda: isinstance(app.screen, ConfirmScreen) and bool(app.screen.query("#confirm Static"))
+            )
             assert question(app).endswith("It is no longer followed.")
             await confirm(pilot)
             await until(pilot, lambda: is_done(app))
