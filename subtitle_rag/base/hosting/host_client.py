@@ -241,7 +241,11 @@ class Client:
 
     def _failure_of_start(self, status: int, log_start: int) -> AppError:
         """Return the error for a host that exited before it answered."""
-        lines = (self._folder / "host.log").read_bytes()[log_start:].decode(errors="replace").split("\n")
+        try:
+            output = (self._folder / "host.log").read_bytes()[log_start:]
+        except OSError:  # the folder was removed
+            output = b""
+        lines = output.decode(errors="replace").split("\n")
         last = next((line for line in reversed(lines) if line.strip()), "")
         if status > 1 and not last:  # a system error number
             return self._kind.failure(self._folder, OSError(status, os.strerror(status)))

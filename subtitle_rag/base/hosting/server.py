@@ -259,6 +259,12 @@ def _listen(folder: Path) -> "tuple[Listener, Path | None, bytes]":
         )
     key = secrets.token_bytes(32)
     listener = Listener(str(socket_folder / "s") if socket_folder else None, backlog=16)
-    entry = {"address": listener.address, "key": key.hex(), "pid": os.getpid(), "folder": identity(folder)}
-    write_atomically(folder / "host.json", entry)
+    try:
+        entry = {"address": listener.address, "key": key.hex(), "pid": os.getpid(), "folder": identity(folder)}
+        write_atomically(folder / "host.json", entry)
+    except OSError:  # such as a folder that was removed
+        listener.close()
+        if socket_folder:
+            shutil.rmtree(socket_folder, ignore_errors=True)
+        raise
     return listener, socket_folder, key

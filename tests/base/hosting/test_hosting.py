@@ -3,11 +3,13 @@
 What the index's host does besides is in tests/index/test_index_host.py.
 """
 
+import errno
 import os
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import closing, suppress
@@ -20,7 +22,7 @@ import pytest
 
 from subtitle_rag.base import log_file
 from subtitle_rag.base.domain.errors import AppError, BusyError
-from subtitle_rag.base.hosting import handshake, host_client
+from subtitle_rag.base.hosting import handshake, host_client, server
 from subtitle_rag.base.hosting.entry import host_entry, identity, write_atomically
 from subtitle_rag.base.hosting.host_client import Client
 from subtitle_rag.base.hosting.server import LEAST_TICK_S, Server
@@ -437,3 +439,27 @@ def test_a_host_that_accepts_nobody_holds_up_no_client(tmp_path: Path) -> None:
         thread.start()
         thread.join(5)
         assert dialled == [None]
+
+
+def test_a_host_whose_folder_is_removed_leaves_no_socket(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder.mkdir()
+
+    def removed(_folder: Path) -> list[int]:
+        raise FileNotFoundError(errno.ENOENT, "removed")
+
+    monkeypatch.setattr(server, "identity", removed)
+    opened: list[Path] = []
+    mkdtemp = tempfile.mkdtemp
+
+    def noted(**options: Any) -> str:
+        opened.append(Path(mkdtemp(**options)))
+        return str(opened[-1])
+
+    monkeypatch.setattr(tempfile, "mkdtemp", noted)
+    assert server.host(KIND, folder, 0.2, threading.Event()) == errno.ENOENT
+    assert [path.exists() for path in opened] == [False]
+
+
+def test_a_start_that_fails_in_a_removed_folder_is_told(folder: Path) -> None:
+    failure = Client(KIND, folder, step=1)._failure_of_start(1, 0)
+    assert (failure.code, "status 1" in failure.message) == ("index_unreachable", True)
