@@ -59,7 +59,7 @@ async def go_to(app: SubtitleApp, place: str) -> None:
     search = app.search_screen
     app._return_to(search)
     if search.query_line.value != QUERY or search.results.text != QUERY:
-        search.query_line.replace_value(QUERY)  # `search_for` would take the focus, perhaps only later
+        search.page.search_for(QUERY)
         await _until(lambda: search.results.text == QUERY and search.preview.scene and search.preview.transcript.line)
     if answers := app.answers:
         answers.question.value = ""
