@@ -5,7 +5,6 @@ If the field has changed by then, a second Enter replaces the question by the ne
 """
 
 from functools import partial
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from textual import on
@@ -24,7 +23,6 @@ from subtitle_rag.tui.screens.answer.dialogue import Dialogue
 from subtitle_rag.tui.screens.answer.recent_answers import RecentAnswers
 from subtitle_rag.tui.screens.settings.setting_dialog import SettingDialog
 from subtitle_rag.tui.shared.answer_lines import recent_answer_row
-from subtitle_rag.tui.shared.clean_text import clean
 from subtitle_rag.tui.shared.conversation import QuestionTurn, turn_of_answer
 from subtitle_rag.tui.shared.dialogs.confirm_screen import ConfirmScreen
 from subtitle_rag.tui.shared.dialogs.confirmations import deletion_confirmation
@@ -64,8 +62,6 @@ class AnswerPage(Vertical):
         self.query_bar = QueryBar(self.question, _("Ask"))
         self.recent = RecentAnswers()
         self.dialogue = Dialogue(context.runtime, context.context_pause, self.post_message)
-        self._unanswered: dict[str, QuestionTurn] = {}
-        """The questions without an answer, the newest last; they are not stored. In the list, their ids are below 0."""
         self._search_query = ""
         """The last query taken from the search screen."""
         self._has_drawn = False
@@ -132,10 +128,8 @@ class AnswerPage(Vertical):
         self.pane.focus()
 
     def begin_question(self) -> None:
-        """Ask the typed question about new scenes, unless it was the last one: then empty the field."""
+        """Ask the typed question about new scenes, or empty the field for a new question."""
         if self.can_restart():
-            if self.dialogue.turns and self.question.typed == self.dialogue.turns[-1].question:
-                self.question.value = ""
             self.dialogue.restart()
             self._show_restart()
             if self.question.typed:
@@ -236,13 +230,9 @@ class AnswerPage(Vertical):
     @on(AnswerEnded)
     def _answer_ended(self, message: AnswerEnded) -> None:
         next_question = self.dialogue.answer_ended(message)
-        turn = message.turn
-        if turn not in self.dialogue.turns:
+        if message.turn not in self.dialogue.turns:
             return
-        self._unanswered.pop(turn.question, None)
-        if not turn.text and next_question is None:
-            self._unanswered[turn.question] = turn
-        self._clear(turn)
+        self._clear(message.turn)
         self._draw()
         self._look_up_recent()
         if next_question is not None:
@@ -282,10 +272,8 @@ class AnswerPage(Vertical):
         return {answer.id: (row(answer), turn_of_answer(answer, videos)) for answer in answers}
 
     def _show_recent(self, answers: dict[int, tuple[Content, QuestionTurn]]) -> None:
-        unanswered = reversed(self._unanswered.values())
-        rows = {-number: (Content(clean(turn.question)), turn) for number, turn in enumerate(unanswered, 1)} | answers
-        self.recent.fill(dict(islice(rows.items(), RECENT_ANSWERS)))
-        if not rows and self.recent.has_focus:
+        self.recent.fill(answers)
+        if not answers and self.recent.has_focus:
             self.question.focus()
         self._draw()
 
@@ -299,10 +287,7 @@ class AnswerPage(Vertical):
     @on(RecentAnswers.DeletionAsked)
     def _deletion_asked(self, message: RecentAnswers.DeletionAsked) -> None:
         def delete() -> dict[int, tuple[Content, QuestionTurn]]:
-            if message.id < 0:
-                self._unanswered.pop(message.question, None)
-            else:
-                self.context.runtime.library.answers.forget(message.id)
+            self.context.runtime.library.answers.forget(message.id)
             return self._read_recent()
 
         delete_and_list = partial(

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from textual import events
 from textual.content import Content
 
 from subtitle_rag.base.config.settings import HOSTS_VARIABLE
@@ -166,19 +165,6 @@ class TestAsking:
             await until(pilot, lambda: not screen.page.dialogue.running)
             assert "읽는 중" not in said(screen)
 
-    async def test_a_question_typed_while_the_model_works_is_a_new_one(self, make: MakeApp, ollama: StandIn) -> None:
-        hold = ollama.hold()
-        ollama.answer(ANSWER)
-        async with asking(make()) as (pilot, screen):
-            await pilot.press("enter")
-            await until(pilot, hold.arrived.is_set)
-            await settle(pilot)
-            await press(pilot, *"부츠는")
-            assert screen.question.value == "부츠는"
-            hold.release()
-            await until(pilot, lambda: not screen.page.dialogue.running)
-            assert screen.question.value == "부츠는"
-
     @pytest.mark.campaign(part="app")
     async def test_a_question_that_is_being_typed_when_the_answer_comes_stays(
         self, make: MakeApp, ollama: StandIn
@@ -244,11 +230,9 @@ class TestEnteringHangul:
         async with asking(make(), "김장 배추 몇 포") as (pilot, screen):
             await pilot.press("enter")
             await until(pilot, hold.arrived.is_set)
-            late = events.Key("기", "기")
-            late.time = pilot.app.key_router._pressed_at  # as Enter, though the model has it by now
-            pilot.app.post_message(late)
-            await until(pilot, lambda: screen.question.typed == "김장 배추 몇 포기")
-            await pilot.press("slash", "enter")
+            await pilot.press("기")
+            assert screen.question.typed == "김장 배추 몇 포기"
+            await pilot.press("enter")
             await until(pilot, lambda: not screen.page.dialogue.running and screen.page.dialogue.next_question is None)
             assert [turn.question for turn in screen.page.dialogue.turns] == ["김장 배추 몇 포기"]
             assert ollama.asked("chat")[-1].messages[-1]["content"].startswith("김장 배추 몇 포기")

@@ -7,14 +7,12 @@ from typing import Any
 import pytest
 from textual.command import CommandPalette
 
-from subtitle_rag.base.config.settings import HOSTS_VARIABLE
 from subtitle_rag.base.domain.answer_values import Answer, AnswerRequest, Evidence
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers import background
 from subtitle_rag.tui.screens.answer import answer_page
 from subtitle_rag.tui.screens.answer.answer_screen import AnswerScreen
-from subtitle_rag.tui.screens.settings.setting_dialog import SettingDialog
 from subtitle_rag.tui.shared import answer_lines
 from subtitle_rag.tui.shared.dialogs.confirm_screen import ConfirmScreen
 from tests.stand_ins.ollama import Model, StandIn
@@ -99,41 +97,6 @@ class TestRecentAnswers:
             await press(pilot, "left", "enter")
             await until(pilot, lambda: not screen.page.recent.display)
             assert screen.question.has_focus
-
-    async def test_a_question_without_an_answer_is_listed_and_asked_again(
-        self, make: MakeApp, runtime: Runtime, ollama: StandIn, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setenv(HOSTS_VARIABLE, ollama.base)
-        app = make()
-        put_answer(runtime, "하나")
-        ollama.remove(MODEL)
-        async with asking(app) as (pilot, screen):
-            await ask(pilot, screen)
-            await press(pilot, "a")
-            assert screen.question.has_focus
-            assert screen.question.value == ""
-            await until(pilot, lambda: self.listed(screen) == [QUESTION, "하나"])
-            await press(pilot, *"둘", "enter")
-            await until(pilot, lambda: screen.page.dialogue.turns and not screen.page.dialogue.running)
-            assert [turn.question for turn in screen.page.dialogue.turns] == ["둘"]
-            await press(pilot, *"셋")
-            assert screen.question.value == "셋"
-            screen.question.value = ""
-            await press(pilot, "escape", "a")
-            await until(pilot, lambda: self.listed(screen) == ["둘", QUESTION, "하나"])
-            ollama.add(Model(MODEL))
-            ollama.answer(ANSWER)
-            await press(pilot, "down", "down", "enter")
-            assert said(screen).startswith(f"❯ {QUESTION}\n")
-            await press(pilot, "r")
-            await until(pilot, lambda: isinstance(pilot.app.screen, SettingDialog))
-            await press(pilot, "enter")
-            await until(pilot, lambda: len(runtime.library.answers.latest()) == 2)
-            await run_command(pilot, "app.ask")
-            await until(pilot, lambda: self.listed(screen) == ["둘", QUESTION, "하나"])
-            await press(pilot, "down", "up", "delete", "left", "enter")
-            await until(pilot, lambda: self.listed(screen) == [QUESTION, "하나"])
-            assert [kept.question for kept in runtime.library.answers.latest()] == [QUESTION, "하나"]
 
     async def test_a_word_typed_into_the_list_deletes_nothing(self, make: MakeApp, runtime: Runtime) -> None:
         app = make()
