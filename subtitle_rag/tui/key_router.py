@@ -1,25 +1,22 @@
 """Routing of keys: text goes to a field, everything else to commands.
 
-Composed Hangul syllables are always text: if no field has the focus, they replace the text of the screen's field. Text
-over the help closes it and goes to the screen below. A single Hangul letter counts as the same key in Latin mode (ㅈ is
-`w`), unless more text follows at once: without an input method, words arrive letter by letter.
+Composed Hangul syllables are always text: if no field has the focus, they go to the screen's field. A single Hangul
+letter counts as the same key in Latin mode (ㅈ is `w`), unless more text follows at once: without an input method,
+words arrive letter by letter.
 """
 
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
-from typing import Any
 
 from textual import events
 from textual.binding import Binding
 from textual.dom import DOMNode
-from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Input
 
 from subtitle_rag.tui.navigation import PagesApp
 from subtitle_rag.tui.screens.base_screen import BaseScreen
-from subtitle_rag.tui.screens.dialogs.help_screen import HelpScreen
 from subtitle_rag.tui.shared.fields.text_field import TextField
 from subtitle_rag.tui.shared.source_field import pasted_address
 
@@ -98,7 +95,7 @@ class KeyRouter:
         event = self.waiting[0]
         if self._app.library_is_open or isinstance(event, events.Paste):
             return True
-        commands = [(node, binding) for node, binding in self._bindings(event, self._app.screen) if binding.priority]
+        commands = [(node, binding) for node, binding in self._bindings(event) if binding.priority]
         return not commands or any(self._app._check_action_state(each.action, node) for node, each in commands)
 
     async def _press(self, event: events.Key | events.Paste, *, is_word: bool) -> None:
@@ -127,35 +124,23 @@ class KeyRouter:
         """Return whether a command has this key, even a disabled one. In a field, text never runs commands."""
         if isinstance(event, events.Paste) or (isinstance(self._app.focused, Input) and is_text(event)):
             return False
-        return bool(self._bindings(event, self._app.screen) or self._is_command_below(event))
+        return bool(self._bindings(event))
 
-    def _is_command_below(self, event: events.Key) -> bool:
-        """Return whether a key over the help is a command of the screen below."""
-        page = self._page_below
-        return page is not None and not isinstance(page.focused, Input) and bool(self._bindings(event, page))
-
-    @property
-    def _page_below(self) -> Screen[Any] | None:
-        """The screen below the help, if that is open."""
-        return self._app.screen_stack[-2] if isinstance(self._app.screen, HelpScreen) else None
-
-    def _bindings(self, event: events.Key, screen: Screen[Any]) -> list[tuple[DOMNode, Binding]]:
-        """Return the bindings of a key on a screen, each with its node."""
-        chain = screen._binding_chain
+    def _bindings(self, event: events.Key) -> list[tuple[DOMNode, Binding]]:
+        """Return the bindings of a key, each with its node."""
+        chain = self._app.screen._binding_chain
         return [(node, binding) for node, keys in chain for binding in keys.key_to_bindings.get(event.key, ())]
 
     def _field(self) -> Input | None:
-        """Return the focused field, or focus the field that the text is for, so that the text replaces its value."""
-        if self._page_below is not None:
-            self._app.pop_screen()
+        """Return the focused field, or focus the screen's field. A page without one goes back to the search."""
         screen = self._app.screen
         if isinstance(screen.focused, Input):
             return screen.focused
-        if isinstance(screen, BaseScreen):
-            return self._app.begin_text()
         field = next((field for field in screen.query(TextField) if field.focusable), None)
+        if field is None and isinstance(screen, BaseScreen):
+            field = self._app.begin_search()
         if field is not None:
-            screen.set_focus(field)
+            self._app.screen.set_focus(field)
         return field
 
     # --- Hangul ---

@@ -203,26 +203,17 @@ class PagesApp(AppPort):
 
     def action_go_to_field(self) -> None:
         """Focus the page's field, or go back to the search field."""
-        field = self._go_to_field()
-        field.cursor_position = len(field.value)
-
-    def begin_text(self) -> TextField:
-        """Go to the field for a text that replaces its own. A query replaced so is among the last searches."""
-        field = self._go_to_field()
-        if self.in_search:
-            self.search_screen.page.note_query()
-        field.select_all()
-        return field
-
-    def _go_to_field(self) -> TextField:
-        """Focus the page's field, else go back to the search and focus its field."""
         field = next((field for field in self._base_screen.query(TextField) if field.focusable), None)
         if field is None:
             self._return_to(self.search_screen)
             field = self.search_screen.query_line
-            self.search_screen.keep_selection()
-        field.screen.set_focus(field)
-        return field
+        field.focus()
+
+    def begin_search(self) -> TextField:
+        """Go back to the search and empty its field."""
+        self._return_to(self.search_screen)
+        self.search_screen.begin_query("")
+        return self.search_screen.query_line
 
     def _return_to(self, target: Screen[Any]) -> None:
         """Close all screens above `target`, cancelling dialogs."""

@@ -23,7 +23,7 @@ from subtitle_rag.korean.keyboard import key_sequence
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from tests.campaign.figures import Say, count, say
-from tests.campaign.typed_places import PLACES, fill, go_to, in_letters, words
+from tests.campaign.typed_places import PLACES, QUERY, fill, go_to, in_letters, words
 from tests.support.invented import came_true, end_hosts
 from tests.tui.conftest import running, without_models
 
@@ -112,7 +112,7 @@ async def test_words_at_once(home: Path, place: str, way: str, say: Say, monkeyp
                     await pilot.pause(0.01)
                 await pilot.pause()
                 text = app.focused.value if isinstance(app.focused, Input) else None
-                typed.note(word, text, commands)
+                typed.note(word, text and text.removeprefix(QUERY), commands)
     typed.check(say, f"{place}, {way}")
 
 

@@ -20,7 +20,7 @@ from textual.widgets import Input  # noqa: E402
 from subtitle_rag.cli import main as cli  # noqa: E402
 from subtitle_rag.tui.app import SubtitleApp  # noqa: E402
 from subtitle_rag.tui.key_router import KeyRouter  # noqa: E402
-from tests.campaign.typed_places import go_to  # noqa: E402
+from tests.campaign.typed_places import QUERY, go_to  # noqa: E402
 
 LOOK_S = 0.02
 
@@ -59,7 +59,7 @@ def watched(record: Path) -> None:
             state = {
                 "place": place,
                 "screen": type(app.screen).__name__,
-                "text": text,
+                "text": text if text is None or not place else text.removeprefix(QUERY),
                 "sample": app.settings.is_sample,
                 "ready": app.context.opening.ready,
                 "delivered": delivered,

@@ -30,9 +30,12 @@ PLACES = {
 
 
 def words(count: int) -> list[str]:
-    """Words of the sample's captions, each once, some with a space or digits, and those that spell commands."""
+    """Words of the sample's captions, each once, some with a space or digits, and those that spell commands.
+
+    None begins as `QUERY` does, behind which the search's field takes them.
+    """
     text = " ".join(path.read_text(encoding="utf-8") for path in sorted(SAMPLE.glob("*.vtt")))
-    said = list(dict.fromkeys(re.findall("[가-힣]{1,6}", text)))
+    said = [word for word in dict.fromkeys(re.findall("[가-힣]{1,6}", text)) if not word.startswith(QUERY)]
     mixed = [f"{first} {second}{number}" for number, (first, second) in enumerate(pairwise(said))]
     pairs = zip(said, mixed, strict=False)
     chosen = ["오늘 이야기", "오", "삭제", "ㅋㅋㅋ", "ㅇㅇ", *(word for pair in pairs for word in pair)]

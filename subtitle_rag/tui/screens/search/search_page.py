@@ -192,11 +192,6 @@ class SearchPage(Vertical):
         self._entered_query = self.typed
         self.search_now()
 
-    def note_query(self) -> None:
-        """Store the query as a recent search, if its scenes are on the screen."""
-        if self.typed == self.results.text:
-            self.recent.note(self.typed)
-
     def _go_to_scenes(self) -> None:
         if self.results.scenes.row_count and self.query_line.has_focus:
             self.results.scenes.focus()

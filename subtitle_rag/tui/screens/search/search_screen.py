@@ -153,13 +153,9 @@ class SearchScreen(BaseScreen):
             self.query_line.select_all()
         self._selects_on_return = False
 
-    def keep_selection(self) -> None:
-        """Leave the selection of the query alone on this return from another page."""
-        self._selects_on_return = False
-
     def begin_query(self, text: str) -> None:
         """Put the beginning of a query into the field, for the user to continue."""
-        self.keep_selection()
+        self._selects_on_return = False
         self.set_focus(self.query_line)  # from the list, where letters are commands
         self.query_line.replace_value(text)
 
