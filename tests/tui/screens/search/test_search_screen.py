@@ -278,11 +278,11 @@ class TestTheList:
             assert screen.scenes.cursor == 1
             await pilot.press("집")
             assert screen.query_line.has_focus
-            assert screen.query_line.value == "집"
+            assert screen.query_line.value == "치킨집"
             await settle(pilot)
             await pilot.press("tab", "slash")
             assert screen.query_line.has_focus
-            assert screen.query_line.value == "집"
+            assert screen.query_line.value == "치킨집"
 
     @pytest.mark.campaign(part="app")
     async def test_escape_goes_from_the_field_to_the_list_to_the_empty_field_and_never_out(
